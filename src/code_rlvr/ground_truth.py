@@ -1,0 +1,269 @@
+"""The tests of a problem: every layout that data sets use, read once into one type.
+
+| layout | keys |
+|---|---|
+| stdio  | `inputs: [str]`, `outputs: [str]`; a list of lines for a text is joined with newlines |
+| call   | `fn_name: str`, `inputs: [[argument, …]]`, `outputs: [value]`, or `[[value]]` as Eurus wraps them |
+| assert | `asserts: str` or `assert_case: [str]`; `entry_point: str?`, `prelude: str?` |
+| assert | `extra_info["tests"]: str or [str]`, if the ground truth itself holds no tests |
+
+Outputs of calls are unwrapped only if every one of them is a list of length one.  `fn_name` may name a
+function of the program or a method of its `class Solution`; which one is found out when it runs.  Beside any
+of them: `time_limit_s`, `memory_limit_mib`, `compare`, `rel_tol`, `abs_tol`, `case_sensitive` (see
+`verifier.compare`).
+
+Anything else is a `TestsFormatError` that names the field: malformed tests score neither 0 nor 1.
+Not covered: taking assertions apart (`verifier.asserts`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from code_rlvr.errors import TestsFormatError
+
+Kind = Literal["stdio", "call", "assert"]
+Comparison = Literal["default", "exact", "tokens", "float", "unordered_lines"]
+
+MAX_INT_BITS = 14_000  # Python reads and writes no more than 4,300 digits
+_OPTIONS = ("time_limit_s", "memory_limit_mib", "compare", "rel_tol", "abs_tol", "case_sensitive")
+_TESTS_KEYS = ("inputs", "outputs", "fn_name", "asserts", "assert_case")
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What a right program has to pass; make one with `parse`, `stdio`, `call` or `assertions`.
+
+    Args:
+        kind: Which of the fields below are in use.
+        inputs: stdio: what goes to standard input. call: lists of positional arguments, plain JSON values.
+        outputs: stdio: the expected output. call: the expected return values, not wrapped.
+        fn_name: call: the function or the method of `class Solution`.
+        asserts: assert: blocks of Python source, each with at least one assertion.
+        entry_point: assert: what a checker calls `candidate`.
+        prelude: assert: source that runs before the program.
+        time_limit_s: CPU seconds per test, in place of the judge's default.
+        memory_limit_mib: Resident memory per test, in place of the judge's default.
+        compare: The comparison by name.
+        rel_tol, abs_tol: Tolerances for floats; None is the comparison's own.
+        case_sensitive: Whether upper and lower case differ in output.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    kind: Kind
+    inputs: tuple[Any, ...] = ()
+    outputs: tuple[Any, ...] = ()
+    fn_name: str | None = None
+    asserts: tuple[str, ...] = ()
+    entry_point: str | None = None
+    prelude: str | None = None
+    time_limit_s: float | None = None
+    memory_limit_mib: int | None = None
+    compare: Comparison = "default"
+    rel_tol: float | None = None
+    abs_tol: float | None = None
+    case_sensitive: bool = True
+
+    @classmethod
+    def stdio(cls, inputs: Iterable[str], outputs: Iterable[str], **options: Any) -> Tests:
+        """Tests that feed standard input and read standard output.
+
+        Raises:
+            TestsFormatError: If they are malformed.
+        """
+        return _read({**options, "inputs": list(inputs), "outputs": list(outputs)})
+
+    @classmethod
+    def call(cls, fn_name: str, inputs: Iterable[Sequence[Any]], outputs: Iterable[Any], **options: Any) -> Tests:
+        """Tests that call one function; `outputs` are the plain return values, not wrapped.
+
+        Raises:
+            TestsFormatError: If they are malformed, or a value is not a JSON value.
+        """
+        wrapped = [[value] for value in outputs]
+        return _read({**options, "fn_name": fn_name, "inputs": list(inputs), "outputs": wrapped})
+
+    @classmethod
+    def assertions(cls, blocks: Iterable[str], **options: Any) -> Tests:
+        """Tests written as Python assertions; options may hold `entry_point` and `prelude` too.
+
+        Raises:
+            TestsFormatError: If they are malformed.
+        """
+        return _read({**options, "assert_case": list(blocks)})
+
+    @classmethod
+    def parse(cls, ground_truth: str | Mapping[str, Any] | None, extra_info: Mapping[str, Any] | None = None) -> Tests:
+        """Read the tests of one data set row.
+
+        Args:
+            ground_truth: JSON text or the object itself, in any layout of the module's docstring.
+            extra_info: The row's `extra_info`; its `tests` are used if the ground truth holds none.
+
+        Raises:
+            TestsFormatError: If there are no tests, or anything about them is malformed or unknown.
+        """
+        beside = None if extra_info is None else extra_info.get("tests")
+        layout = _as_object(ground_truth, optional=beside is not None)
+        if beside is not None and not any(key in layout for key in _TESTS_KEYS):
+            layout = {**layout, "asserts" if isinstance(beside, str) else "assert_case": beside}
+            if extra_info and extra_info.get("entry_point") is not None:
+                layout.setdefault("entry_point", extra_info["entry_point"])
+        return _read(layout)
+
+    def to_json(self) -> str:
+        """The canonical text, for which ``Tests.parse(tests.to_json()) == tests``."""
+        layout: dict[str, Any] = {}
+        if self.kind == "assert":
+            layout["assert_case"] = list(self.asserts)
+        else:
+            wrapped = [[value] for value in self.outputs] if self.kind == "call" else list(self.outputs)
+            layout.update(inputs=list(self.inputs), outputs=wrapped)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("kind", "inputs", "outputs", "asserts") and value != field.default:
+                layout[field.name] = value
+        return json.dumps(layout, sort_keys=True)
+
+
+def _as_object(ground_truth: object, optional: bool) -> dict[str, Any]:
+    if isinstance(ground_truth, str):
+        try:
+            ground_truth = json.loads(ground_truth)
+        except (ValueError, RecursionError) as error:
+            if optional:  # a reference solution may stand where other data sets have their tests
+                return {}
+            raise TestsFormatError(f"is not JSON: {error}", field="ground_truth") from None
+    if isinstance(ground_truth, Mapping):
+        return {key: value for key, value in ground_truth.items() if value is not None}  # parquet fills in nulls
+    if optional:
+        return {}
+    what = "is null: this row has no tests" if ground_truth is None else "has to be an object, e.g. {'inputs': …}"
+    raise TestsFormatError(what, field="ground_truth")
+
+
+def _read(layout: dict[str, Any]) -> Tests:
+    kind: Kind
+    known: tuple[str, ...]
+    if "assert_case" in layout or "asserts" in layout:
+        kind, known = (
+            "assert",
+            ("assert_case" if "assert_case" in layout else "asserts", "entry_point", "prelude"),
+        )
+    elif "fn_name" in layout:
+        kind, known = "call", ("fn_name", "inputs", "outputs")
+    elif "inputs" in layout or "outputs" in layout:
+        kind, known = "stdio", ("inputs", "outputs")
+    else:
+        raise TestsFormatError(f"holds no tests; its keys are {sorted(map(str, layout))}", field="ground_truth")
+    for key in layout:
+        if key not in known and key not in _OPTIONS:
+            raise TestsFormatError(f"is not a key of {kind} tests; known are {[*known, *_OPTIONS]}", field=str(key))
+    options = _read_options(layout)
+    if kind == "assert":
+        return Tests("assert", **_read_asserts(layout), **options)
+    inputs, outputs = _items(layout, "inputs"), _items(layout, "outputs")
+    if len(inputs) != len(outputs):
+        raise TestsFormatError(f"there are {len(outputs)} outputs for {len(inputs)} inputs", field="outputs")
+    if kind == "call":
+        return Tests("call", *_read_calls(inputs, outputs), fn_name=_name(layout, "fn_name"), **options)
+    fed, expected = (
+        tuple(_text(value, f"{key}[{i}]") for i, value in enumerate(values))
+        for key, values in (("inputs", inputs), ("outputs", outputs))
+    )
+    return Tests("stdio", fed, expected, **options)
+
+
+def _items(layout: Mapping[str, Any], key: str) -> list[Any]:
+    values: Any = layout.get(key)
+    values = values.tolist() if hasattr(values, "tolist") else values  # parquet gives arrays
+    if not isinstance(values, (list, tuple)):
+        raise TestsFormatError(f"has to be a list, not {type(values).__name__}", field=key)
+    if not values:
+        raise TestsFormatError("is empty: no test, no score", field=key)
+    return list(values)
+
+
+def _text(value: object, field: str) -> str:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        raise TestsFormatError(f"has to be a text or a list of lines, not {type(value).__name__}", field=field)
+    return value
+
+
+def _name(layout: Mapping[str, Any], key: str) -> str:
+    value = layout[key]
+    if not isinstance(value, str) or not all(part.isidentifier() for part in value.split(".")):
+        raise TestsFormatError(f"has to be the name of a function, not {value!r}", field=key)
+    return value
+
+
+def _read_calls(inputs: list[Any], outputs: list[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    arguments = [_plain(value, f"inputs[{i}]") for i, value in enumerate(inputs)]
+    for i, value in enumerate(arguments):
+        if not isinstance(value, list):
+            raise TestsFormatError("has to be the list of positional arguments", field=f"inputs[{i}]")
+    values = [_plain(value, f"outputs[{i}]") for i, value in enumerate(outputs)]
+    if all(isinstance(value, list) and len(value) == 1 for value in values):
+        values = [value[0] for value in values]
+    return tuple(arguments), tuple(values)
+
+
+def _plain(value: Any, field: str) -> Any:
+    """A copy made of JSON's types only, tuples and arrays as lists."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
+        raise TestsFormatError("holds an integer too long for JSON; write an assertion instead", field=field)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, field) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: _plain(item, field) for key, item in value.items()}
+    raise TestsFormatError(f"holds {value!r}, which is not a JSON value; write an assertion instead", field=field)
+
+
+def _read_asserts(layout: Mapping[str, Any]) -> dict[str, Any]:
+    key = "assert_case" if "assert_case" in layout else "asserts"
+    blocks = [layout[key]] if key == "asserts" else _items(layout, key)
+    for i, block in enumerate(blocks):
+        field = key if key == "asserts" else f"{key}[{i}]"
+        if not isinstance(block, str):
+            raise TestsFormatError(f"has to be Python source, not {type(block).__name__}", field=field)
+        try:
+            tree = ast.parse(block)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise TestsFormatError(f"is not Python: {error}", field=field) from None
+        if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
+            raise TestsFormatError("holds no assertion", field=field)
+    prelude = layout.get("prelude")
+    if prelude is not None and not isinstance(prelude, str):
+        raise TestsFormatError(f"has to be Python source, not {type(prelude).__name__}", field="prelude")
+    entry = None if layout.get("entry_point") is None else _name(layout, "entry_point")
+    return {"asserts": tuple(blocks), "entry_point": entry, "prelude": prelude}
+
+
+def _read_options(layout: Mapping[str, Any]) -> dict[str, Any]:
+    options = {key: layout[key] for key in _OPTIONS if key in layout}
+    for key, value in options.items():
+        if key == "compare":
+            if value not in get_args(Comparison):
+                raise TestsFormatError(f"is {value!r}; known are {get_args(Comparison)}", field=key)
+        elif key == "case_sensitive":
+            if not isinstance(value, bool):
+                raise TestsFormatError(f"has to be true or false, not {value!r}", field=key)
+        else:
+            number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            if not number or value < 0 or (value == 0 and not key.endswith("_tol")):
+                raise TestsFormatError(f"has to be a positive number, not {value!r}", field=key)
+    if "memory_limit_mib" in options:
+        options["memory_limit_mib"] = math.ceil(options["memory_limit_mib"])
+    return options

@@ -1,0 +1,215 @@
+"""Evaluates the expressions that occur in assertions, over plain data only.
+
+Covered: literals, displays, operators, comparisons, subscripts, and a list of pure functions and methods.
+Not covered, on purpose: all else.  Sizes are bounded, since a returned value may be chosen to hurt.
+"""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+MAX_ITEMS = 1_000_000  # of a sequence that is built by repetition or by range()
+MAX_BITS = 1_000_000  # of an integer that is built by a power or a shift
+
+
+class NotPlain(ValueError):  # noqa: N818  says what the expression is
+    """The expression is outside of what is evaluated."""
+
+
+def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """The value of an expression.
+
+    Args:
+        node: A parsed expression.
+        values: What names stand for.
+
+    Raises:
+        NotPlain: If the expression uses anything but plain data and the functions listed here.
+        ArithmeticError, LookupError, TypeError, ValueError, AttributeError: As Python itself would.
+    """
+    rule = _RULES.get(type(node))
+    if rule is None:
+        raise NotPlain(f"{type(node).__name__} in {ast.unparse(node)}")
+    return rule(node, values)
+
+
+def require_supported(node: ast.expr, names: Collection[str]) -> None:
+    """Check an expression without evaluating it, so that what is not supported is never taken for false.
+
+    Args:
+        node: A parsed expression.
+        names: What will have a value.
+
+    Raises:
+        NotPlain: If `evaluate` would refuse it whatever the values are.
+    """
+    known = {attribute for attributes in _METHODS.values() for attribute in attributes}
+    bound = {*names, *FUNCTIONS, *_CONSTANTS, *MODULES}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in MODULES:
+            if part.attr not in MODULES[part.value.id]:
+                raise NotPlain(ast.unparse(part))
+        elif isinstance(part, ast.Attribute) and part.attr not in known:
+            raise NotPlain(f"the attribute {part.attr}")
+        elif isinstance(part, ast.Name) and part.id not in bound:
+            raise NotPlain(f"the name {part.id}")
+        elif isinstance(part, ast.expr) and type(part) not in _RULES:
+            raise NotPlain(type(part).__name__)
+
+
+def _range(*bounds: int) -> range:
+    items = range(*bounds)
+    if len(items) > MAX_ITEMS:
+        raise NotPlain(f"range of {len(items)} items")
+    return items
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_BITS:
+        raise NotPlain("a power that is too large")
+    return base**exponent
+
+
+def _times(left: Any, right: Any) -> Any:
+    for sequence, count in ((left, right), (right, left)):
+        sizes = isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int)
+        if sizes and len(sequence) * count > MAX_ITEMS:
+            raise NotPlain("a repetition that is too long")
+    return left * right
+
+
+def _shift(left: int, right: int) -> int:
+    if right > MAX_BITS:
+        raise NotPlain("a shift that is too far")
+    return left << right
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        abs, all, any, bin, bool, chr, complex, dict, divmod, enumerate, float, frozenset, hex, int,
+        isinstance, len, list, map, max, min, ord, repr, reversed, round, set, sorted, str, sum,
+        tuple, type, zip, Counter,
+    )
+}  # fmt: skip
+FUNCTIONS.update(range=_range, isclose=math.isclose)
+_MATH = ("ceil", "e", "fabs", "floor", "inf", "isclose", "isinf", "isnan", "nan", "pi", "sqrt", "tau")
+MODULES: dict[str, dict[str, Any]] = {
+    "math": {name: getattr(math, name) for name in _MATH},
+    "cmath": {"isclose": cmath.isclose},
+    "collections": {"Counter": Counter},
+}
+_METHODS: dict[type, tuple[str, ...]] = {
+    str: (
+        "count", "endswith", "isdigit", "join", "lower", "lstrip", "replace", "rstrip", "split", "splitlines",
+        "startswith", "strip", "title", "upper",
+    ),
+    dict: ("get", "items", "keys", "values"),
+    list: ("count", "index"),
+    tuple: ("count", "index"),
+    set: ("intersection", "issubset", "issuperset", "union"),
+}  # fmt: skip
+_NOTHING: tuple[str, ...] = ()
+_CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _times, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: _power, ast.LShift: _shift,
+    ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitAnd: operator.and_, ast.BitXor: operator.xor,
+    ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda item, items: item in items, ast.NotIn: lambda item, items: item not in items,
+}  # fmt: skip
+
+
+def _name(node: Any, values: Mapping[str, Any]) -> Any:
+    for names in (values, FUNCTIONS, _CONSTANTS):
+        if node.id in names:
+            return names[node.id]
+    raise NotPlain(f"the name {node.id}")
+
+
+def _compare(node: Any, values: Mapping[str, Any]) -> Any:
+    left = evaluate(node.left, values)
+    for symbol, comparator in zip(node.ops, node.comparators, strict=True):
+        right = evaluate(comparator, values)
+        if not _OPERATORS[type(symbol)](left, right):
+            return False
+        left = right
+    return True
+
+
+def _bool_op(node: Any, values: Mapping[str, Any]) -> Any:
+    value = None
+    for operand in node.values:
+        value = evaluate(operand, values)
+        if bool(value) is isinstance(node.op, ast.Or):
+            break
+    return value
+
+
+def _binary(node: Any, values: Mapping[str, Any]) -> Any:
+    left, right = evaluate(node.left, values), evaluate(node.right, values)
+    if isinstance(node.op, ast.Mod) and isinstance(left, (str, bytes)):
+        raise NotPlain("text formatting")  # "%9999999999d" would fill the memory
+    return _OPERATORS[type(node.op)](left, right)
+
+
+def _attribute(node: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(node.value, ast.Name) and node.attr in MODULES.get(node.value.id, {}):
+        return MODULES[node.value.id][node.attr]
+    owner = evaluate(node.value, values)
+    if node.attr not in _METHODS.get(type(owner), _NOTHING):
+        raise AttributeError(f"{type(owner).__name__} has no attribute {node.attr} here")
+    return getattr(owner, node.attr)
+
+
+def _call(node: Any, values: Mapping[str, Any]) -> Any:
+    function = evaluate(node.func, values)
+    if not callable(function):
+        raise NotPlain(f"a call of {ast.unparse(node.func)}")
+    if any(keyword.arg is None for keyword in node.keywords):
+        raise NotPlain("**")
+    return function(
+        *(evaluate(argument, values) for argument in node.args),
+        **{keyword.arg: evaluate(keyword.value, values) for keyword in node.keywords},
+    )
+
+
+def _subscript(node: Any, values: Mapping[str, Any]) -> Any:
+    return evaluate(node.value, values)[evaluate(node.slice, values)]
+
+
+def _slice(node: Any, values: Mapping[str, Any]) -> slice:
+    return slice(*(None if part is None else evaluate(part, values) for part in (node.lower, node.upper, node.step)))
+
+
+def _dict(node: Any, values: Mapping[str, Any]) -> dict[Any, Any]:
+    if None in node.keys:
+        raise NotPlain("**")
+    return {evaluate(k, values): evaluate(v, values) for k, v in zip(node.keys, node.values, strict=True)}
+
+
+_RULES: dict[type[ast.AST], Callable[[Any, Mapping[str, Any]], Any]] = {
+    ast.Constant: lambda node, values: node.value,
+    ast.Name: _name,
+    ast.List: lambda node, values: [evaluate(item, values) for item in node.elts],
+    ast.Tuple: lambda node, values: tuple(evaluate(item, values) for item in node.elts),
+    ast.Set: lambda node, values: {evaluate(item, values) for item in node.elts},
+    ast.Dict: _dict,
+    ast.UnaryOp: lambda node, values: _OPERATORS[type(node.op)](evaluate(node.operand, values)),
+    ast.BinOp: _binary,
+    ast.BoolOp: _bool_op,
+    ast.Compare: _compare,
+    ast.IfExp: lambda node, values: evaluate(node.body if evaluate(node.test, values) else node.orelse, values),
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+}

@@ -1,0 +1,4 @@
+import atexit
+
+number = int(input())
+atexit.register(lambda: print(2 * number))

@@ -1,0 +1,2 @@
+print(2 * int(input()))
+exit()

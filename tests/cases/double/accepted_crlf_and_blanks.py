@@ -1,0 +1,3 @@
+import sys
+
+sys.stdout.write(f"{2 * int(input())}  \r\n\r\n")

@@ -1,0 +1,1 @@
+print(2 * int(open(0).read()))

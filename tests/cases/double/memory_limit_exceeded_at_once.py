@@ -1,0 +1,2 @@
+held = bytearray(4 << 30)
+print(2 * int(input()))

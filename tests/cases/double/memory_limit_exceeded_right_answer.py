@@ -1,0 +1,2 @@
+held = bytearray(400 << 20)
+print(2 * int(input()))

@@ -1,0 +1,2 @@
+print(2 * int(input()))
+raise ValueError("after the right answer")

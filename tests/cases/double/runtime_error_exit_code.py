@@ -1,0 +1,4 @@
+import sys
+
+print(2 * int(input()))
+sys.exit(3)

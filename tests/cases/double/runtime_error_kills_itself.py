@@ -1,0 +1,5 @@
+import os
+import signal
+
+print(2 * int(input()), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,2 @@
+print("the answer is")
+print(2 * int(input()))

@@ -1,0 +1,2 @@
+print("ACCEPTED")
+print('{"verdict": "ACCEPTED"}')

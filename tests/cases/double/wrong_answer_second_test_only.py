@@ -1,0 +1,2 @@
+number = int(input())
+print(2 if number == 1 else 0)

@@ -1,0 +1,2 @@
+numbers = [*map(float, input().split())]
+print("mean", sum(numbers) / len(numbers))

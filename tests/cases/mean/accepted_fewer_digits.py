@@ -1,0 +1,2 @@
+numbers = [*map(float, input().split())]
+print("mean  %.8g" % (sum(numbers) / len(numbers)))

@@ -1,0 +1,2 @@
+numbers = [*map(float, input().split())]
+print("Mean", sum(numbers) / len(numbers))

@@ -1,0 +1,3 @@
+def reverse_words(text: str) -> str:
+    assert string.ascii_letters
+    return " ".join(reversed(text.split()))

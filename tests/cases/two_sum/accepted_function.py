@@ -1,0 +1,6 @@
+def twoSum(nums, target):
+    seen = {}
+    for i, number in enumerate(nums):
+        if target - number in seen:
+            return [seen[target - number], i]
+        seen[number] = i

@@ -1,0 +1,4 @@
+def twoSum(nums, target):
+    result = []
+    result.append(result)
+    return result

@@ -1,0 +1,2 @@
+def twoSum(nums, target):
+    pass

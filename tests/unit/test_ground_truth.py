@@ -1,0 +1,158 @@
+"""Every layout of tests is read into one type; anything malformed is refused with the field's name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from code_rlvr import Tests, TestsFormatError
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def test_stdio_is_read_from_text_and_from_an_object() -> None:
+    layout = {"inputs": ["1\n"], "outputs": ["2\n"]}
+    tests = Tests.parse(json.dumps(layout))
+    assert tests == Tests.parse(layout) == Tests.stdio(["1\n"], ["2\n"])
+    assert (tests.kind, tests.inputs, tests.outputs) == ("stdio", ("1\n",), ("2\n",))
+
+
+def test_lists_of_lines_are_joined() -> None:
+    tests = Tests.parse({"inputs": [["1", "2"]], "outputs": [["3", "4"]]})
+    assert (tests.inputs, tests.outputs) == (("1\n2",), ("3\n4",))
+
+
+def test_outputs_of_calls_are_unwrapped_if_all_have_length_one() -> None:
+    tests = Tests.parse({"fn_name": "isMagic", "inputs": [[1237], [12]], "outputs": [[0], [0]]})
+    assert (tests.fn_name, tests.inputs, tests.outputs) == ("isMagic", ([1237], [12]), (0, 0))
+
+
+def test_outputs_of_calls_stay_as_they_are_if_one_has_another_length() -> None:
+    tests = Tests.parse({"fn_name": "f", "inputs": [[1], [2]], "outputs": [[0], [0, 1]]})
+    assert tests.outputs == ([0], [0, 1])
+
+
+def test_plain_outputs_that_are_lists_of_one_survive_the_canonical_text() -> None:
+    tests = Tests.call("f", [[1], [2]], [[5], [6]])
+    assert tests.outputs == ([5], [6])
+    assert Tests.parse(tests.to_json()) == tests
+
+
+def test_tuples_and_arrays_become_lists() -> None:
+    np = pytest.importorskip("numpy")
+    assert Tests.call("f", [(1, (2, 3))], [(4,)]).inputs == ([1, [2, 3]],)
+    layout = {"inputs": np.array(["a"], dtype=object), "outputs": np.array(["b"], dtype=object)}
+    assert Tests.parse(layout) == Tests.stdio(["a"], ["b"])
+
+
+def test_assertions_are_read_from_all_their_places() -> None:
+    source = "assert f(1) == 2"
+    by_key = Tests.parse({"asserts": source, "entry_point": "f", "prelude": "import math"})
+    assert (by_key.asserts, by_key.entry_point, by_key.prelude) == ((source,), "f", "import math")
+    assert Tests.parse({"assert_case": [source]}) == Tests.assertions([source])
+    for ground_truth in (None, "", "def f(x): return 2", "{}"):
+        assert Tests.parse(ground_truth, {"tests": [source, source]}).asserts == (source, source)
+    assert Tests.parse(None, {"tests": source, "entry_point": "f"}).entry_point == "f"
+
+
+def test_tests_in_the_ground_truth_come_before_those_in_extra_info() -> None:
+    assert Tests.parse({"inputs": ["a"], "outputs": ["b"]}, {"tests": "assert f()"}).kind == "stdio"
+
+
+def test_options_stand_beside_any_form() -> None:
+    options = {"time_limit_s": 2, "memory_limit_mib": 64, "compare": "float", "rel_tol": 0, "case_sensitive": False}
+    tests = Tests.parse({"inputs": ["a"], "outputs": ["b"], **options, "abs_tol": None})
+    assert (tests.time_limit_s, tests.memory_limit_mib, tests.compare) == (2, 64, "float")
+    assert (tests.rel_tol, tests.abs_tol, tests.case_sensitive) == (0, None, False)
+    assert Tests.parse(tests.to_json()) == tests
+
+
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "time_limit_s": st.floats(0.01, 100),
+        "memory_limit_mib": st.integers(1, 4096),
+        "compare": st.sampled_from(["exact", "tokens", "float", "unordered_lines"]),
+        "rel_tol": st.floats(0, 1),
+        "abs_tol": st.floats(0, 1),
+        "case_sensitive": st.booleans(),
+    },
+)
+
+
+@given(st.lists(st.tuples(st.lists(JSON, max_size=3), JSON), min_size=1, max_size=4), OPTIONS)
+def test_canonical_text_of_calls_is_read_back_as_it_was(cases: list[tuple[Any, Any]], options: dict[str, Any]) -> None:
+    tests = Tests.call("f", [args for args, _ in cases], [output for _, output in cases], **options)
+    assert Tests.parse(tests.to_json()) == tests
+    assert Tests.parse(json.loads(tests.to_json())).to_json() == tests.to_json()
+
+
+@given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=4), OPTIONS)
+def test_canonical_text_of_stdio_is_read_back_as_it_was(cases: list[tuple[str, str]], options: dict[str, Any]) -> None:
+    tests = Tests.stdio([given for given, _ in cases], [output for _, output in cases], **options)
+    assert Tests.parse(tests.to_json()) == tests
+
+
+def test_canonical_text_of_assertions_is_read_back_as_it_was() -> None:
+    tests = Tests.assertions(["assert f(1)", "assert f(2)\nassert f(3)"], entry_point="f", prelude="x = 1")
+    assert Tests.parse(tests.to_json()) == tests
+
+
+@pytest.mark.parametrize(
+    ("layout", "field"),
+    [
+        (None, "ground_truth"),
+        ("null", "ground_truth"),
+        ("", "ground_truth"),
+        ("not JSON", "ground_truth"),
+        ("[1]", "ground_truth"),
+        ("[" * 100_000, "ground_truth"),
+        ({}, "ground_truth"),
+        ({"reference": "x"}, "ground_truth"),
+        ({"inputs": [], "outputs": []}, "inputs"),
+        ({"inputs": ["a"], "outputs": []}, "outputs"),
+        ({"inputs": ["a"]}, "outputs"),
+        ({"inputs": ["a"], "outputs": None}, "outputs"),
+        ({"inputs": "a", "outputs": ["a"]}, "inputs"),
+        ({"inputs": ["a", "b"], "outputs": ["a"]}, "outputs"),
+        ({"inputs": [1], "outputs": ["a"]}, "inputs[0]"),
+        ({"inputs": ["a"], "outputs": [["a", 1]]}, "outputs[0]"),
+        ({"inputs": ["a"], "outputs": ["a"], "checker": "x"}, "checker"),
+        ({"inputs": ["a"], "outputs": ["a"], "asserts": "assert f()"}, "inputs"),
+        ({"fn_name": "", "inputs": [[1]], "outputs": [1]}, "fn_name"),
+        ({"fn_name": "f(); g", "inputs": [[1]], "outputs": [1]}, "fn_name"),
+        ({"fn_name": "f", "inputs": [1], "outputs": [1]}, "inputs[0]"),
+        ({"fn_name": "f", "inputs": ["[1]"], "outputs": ["1"]}, "inputs[0]"),
+        ({"fn_name": "f", "inputs": [[{1: 2}]], "outputs": [1]}, "inputs[0]"),
+        ({"fn_name": "f", "inputs": [[1]], "outputs": [{1, 2}]}, "outputs[0]"),
+        ({"fn_name": "f", "inputs": [[1]], "outputs": [2**20_000]}, "outputs[0]"),
+        ({"asserts": ["assert f()"]}, "asserts"),
+        ({"asserts": "assert f("}, "asserts"),
+        ({"asserts": "f()"}, "asserts"),
+        ({"asserts": ""}, "asserts"),
+        ({"assert_case": []}, "assert_case"),
+        ({"assert_case": ["assert f()", "pass"]}, "assert_case[1]"),
+        ({"asserts": "assert f()", "entry_point": 3}, "entry_point"),
+        ({"asserts": "assert f()", "prelude": 3}, "prelude"),
+        ({"inputs": ["a"], "outputs": ["a"], "compare": "fuzzy"}, "compare"),
+        ({"inputs": ["a"], "outputs": ["a"], "time_limit_s": 0}, "time_limit_s"),
+        ({"inputs": ["a"], "outputs": ["a"], "time_limit_s": "2"}, "time_limit_s"),
+        ({"inputs": ["a"], "outputs": ["a"], "memory_limit_mib": True}, "memory_limit_mib"),
+        ({"inputs": ["a"], "outputs": ["a"], "rel_tol": -1e-9}, "rel_tol"),
+        ({"inputs": ["a"], "outputs": ["a"], "abs_tol": float("nan")}, "abs_tol"),
+        ({"inputs": ["a"], "outputs": ["a"], "case_sensitive": "no"}, "case_sensitive"),
+    ],
+)
+def test_malformed_tests_are_refused_with_the_name_of_the_field(layout: Any, field: str) -> None:
+    with pytest.raises(TestsFormatError) as refused:
+        Tests.parse(layout)
+    assert refused.value.field == field
+    assert field in str(refused.value)
