@@ -1,0 +1,153 @@
+"""The folder of a run: where each file lies, and how metrics and verdicts are read back.
+
+    runs/NAME/
+      config.json     what the run was configured with      command.txt   the trainer's command line
+      manifest.json   the data: source, counts, hashes      metrics.jsonl one line for each step
+      verdicts/       step_N.jsonl, one line per sample     logs/         verl's output, for when it fails
+      checkpoints/    verl's shards                         merged/       the trained model, Hugging Face format
+      versions.json   of the libraries
+      eval/           before/ and after/: samples, scores   report.html   all of it to look at
+
+``metrics.jsonl`` has one ``{"step": …, "data": {…}}`` a line, as verl's file logger writes it.  After a resume
+a step can stand there twice; the later line counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from code_rlvr.errors import DataError
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Paths of one run's files; nothing is created.
+
+    Args:
+        path: ``runs/NAME``.
+    """
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.json"
+
+    @property
+    def command(self) -> Path:
+        return self.path / "command.txt"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def versions(self) -> Path:
+        return self.path / "versions.json"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def verdicts(self) -> Path:
+        return self.path / "verdicts"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def merged(self) -> Path:
+        return self.path / "merged"
+
+    @property
+    def eval(self) -> Path:
+        return self.path / "eval"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+
+@dataclass(frozen=True)
+class StepMetrics:
+    """What was logged for one step.
+
+    Args:
+        step: Training step, from 1; 0 is the validation before training.
+        data: Metric name to value.
+    """
+
+    step: int
+    data: dict[str, float]
+
+    @classmethod
+    def from_line(cls, line: bytes | str) -> StepMetrics:
+        """Parse one line of ``metrics.jsonl``.
+
+        Raises:
+            DataError: It is not such a line.
+        """
+        try:
+            entry = json.loads(line)
+            numbers = {key: float(value) for key, value in entry["data"].items() if isinstance(value, (int, float))}
+            return cls(int(entry["step"]), numbers)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise DataError("not a line of metrics") from None
+
+
+def read_metrics(file: Path) -> list[StepMetrics]:
+    """Read a run's metrics in the order of steps.
+
+    Args:
+        file: ``metrics.jsonl`` of a run, or verl's own file log.
+
+    Raises:
+        DataError: The file cannot be read, or a line other than a cut-off last one is not a metrics line.
+    """
+    lines = _read_lines(file)
+    steps: dict[int, dict[str, float]] = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            metrics = StepMetrics.from_line(line)
+        except DataError as error:
+            if number == len(lines):  # a crash cut it off
+                break
+            raise DataError(f"{file}:{number} is {error}") from None
+        # A resumed run validates first, under a step that has training metrics already: keep both.
+        steps[metrics.step] = {**steps.get(metrics.step, {}), **metrics.data}
+    return [StepMetrics(step, steps[step]) for step in sorted(steps)]
+
+
+def read_verdicts(folder: Path, step: int) -> Iterator[dict[str, Any]]:
+    """Yield the verdict records of one step, in the order in which they were judged.
+
+    Args:
+        folder: ``verdicts`` of a run.
+        step: Training step; validation samples of the same model are in the same file.
+
+    Raises:
+        DataError: The file cannot be read or a line is not JSON.
+    """
+    file = folder / f"step_{step}.jsonl"
+    for number, line in enumerate(_read_lines(file), start=1):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            raise DataError(f"{file}:{number} is not a verdict record") from None
+
+
+def _read_lines(file: Path) -> list[bytes]:
+    try:
+        return file.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"cannot read {file}: {error.strerror}") from None

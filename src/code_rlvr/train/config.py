@@ -1,0 +1,182 @@
+"""Settings of a training run; every field has its meaning and unit as its docstring.
+
+The defaults are the quickstart's: a model of a million parameters on a CPU.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from code_rlvr.config import Section
+from code_rlvr.reward import PolicyName, RewardPolicy
+from code_rlvr.runs import RunFolder
+from code_rlvr.types import Limits
+
+
+class DataConfig(Section):
+    """Which problems to train on; verl's parquet, as `code-rlvr prepare` writes it."""
+
+    train_file: str = ""
+    """Parquet of training problems; the quickstart makes its own."""
+    validation_file: str = ""
+    """Parquet of validation problems."""
+    max_prompt_tokens: int = Field(64, ge=1)
+    """Longest prompt; longer ones are left out."""
+    max_response_tokens: int = Field(64, ge=1)
+    """Longest response; a longer one is cut and usually fails to compile."""
+
+
+class ActorConfig(Section):
+    """The model that is trained, and how."""
+
+    lr: float = Field(2e-4, gt=0)
+    """Learning rate of AdamW."""
+    lr_warmup_steps: int = Field(4, ge=0)
+    """Steps over which the learning rate rises to `lr`."""
+    mini_batch: int = Field(32, ge=1)
+    """Prompts per update; divides the batch."""
+    micro_batch: int = Field(32, ge=1)
+    """Samples per forward pass of one rank; bounds memory."""
+    clip_ratio: float = Field(0.2, gt=0)
+    """PPO's clip range of the probability ratio (Schulman et al. 2017, arXiv:1707.06347)."""
+    entropy_coeff: float = Field(0.0, ge=0)
+    """Weight of the entropy bonus."""
+
+
+class CriticConfig(Section):
+    """The value model; only GAE has one."""
+
+    lr: float = Field(5e-4, gt=0)
+    """Learning rate of AdamW."""
+
+
+class AlgorithmConfig(Section):
+    """How rewards become advantages."""
+
+    estimator: Literal["gae", "grpo"] = "gae"
+    """`gae`: PPO with a critic (arXiv:1506.02438); `grpo`: group-relative, no critic (arXiv:2402.03300)."""
+    gamma: float = Field(1.0, ge=0, le=1)
+    """Discount per token; 1, because only the whole program is rewarded."""
+    lam: float = Field(1.0, ge=0, le=1)
+    """GAE's trade-off between bias and variance."""
+    kl_coef: float = Field(0.001, ge=0)
+    """Weight of the KL penalty to the reference, taken from the reward of each token."""
+
+
+class RolloutConfig(Section):
+    """How samples are drawn in training."""
+
+    engine: Literal["hf", "vllm"] = "hf"
+    """`hf`: transformers, for a CPU; `vllm`: a GPU."""
+    samples_per_prompt: int = Field(1, ge=1)
+    """Responses to each prompt; GRPO needs at least 2."""
+    temperature: float = Field(1.0, gt=0)
+    """Sampling temperature in training."""
+
+
+class RewardConfig(Section):
+    """How verdicts become rewards, and what a program may use."""
+
+    policy: PolicyName = "pass_rate"
+    """`pass_rate`: share of tests passed; `binary`: all or nothing; `tiered`: format, compiling and tests."""
+    format_weight: float = 0.05
+    """For `tiered`: worth of a response whose code stands in a closed fence."""
+    compile_weight: float = 0.05
+    """For `tiered`: worth of a program that compiles."""
+    tests_weight: float = 0.9
+    """For `tiered`: worth of passing every test."""
+    max_tests: int | None = Field(None, ge=1)
+    """Judge at most this many tests of a problem, the same ones for every response; all when unset."""
+    time_limit_s: float = Field(1.0, gt=0)
+    """CPU seconds per test, where the problem names none."""
+    memory_limit_mib: int = Field(256, ge=32)
+    """Memory per test, where the problem names none."""
+    workers: int = Field(2, ge=1)
+    """Programs judged at the same time, over all reward processes."""
+
+    @model_validator(mode="after")
+    def _check_weights(self) -> RewardConfig:
+        self.policy_settings()
+        return self
+
+    def policy_settings(self) -> RewardPolicy:
+        """Return the policy with its weights.
+
+        Raises:
+            ConfigError: Form would be worth more than function.
+        """
+        return RewardPolicy(self.policy, self.format_weight, self.compile_weight, self.tests_weight)
+
+    def limits(self) -> Limits:
+        """Return what a program may use."""
+        return Limits(cpu_s=self.time_limit_s, memory_mib=self.memory_limit_mib)
+
+
+class TrainerConfig(Section):
+    """Length, batch and bookkeeping of a run."""
+
+    steps: int = Field(60, ge=1)
+    """Training steps; a resumed run goes on to this number."""
+    batch: int = Field(64, ge=1)
+    """Prompts per step."""
+    save_every: int = Field(20, ge=1)
+    """Steps between checkpoints; the last step always saves one."""
+    keep_checkpoints: int = Field(2, ge=1)
+    """Newest checkpoints kept on disk."""
+    validate_every: int = Field(20, ge=1)
+    """Steps between validations."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Where the model lives."""
+    gpus_per_node: int = Field(1, ge=1)
+    """Ranks on each node; on a CPU one process each."""
+    nodes: int = Field(1, ge=1)
+    """Machines of the Ray cluster."""
+    start_timeout_s: float = Field(600, gt=0)
+    """Longest wait for the first sign of training; a model that hangs while loading ends here."""
+    step_timeout_s: float = Field(600, gt=0)
+    """Longest wait between two signs of life after that."""
+
+
+class TrainConfig(Section):
+    """One training run."""
+
+    name: str = Field("run", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    """Folder below `runs_dir`."""
+    runs_dir: str = "runs"
+    """Folder that holds all runs."""
+    seed: int = Field(0, ge=0)
+    """Seed of data order, sampling and initial values."""
+    model: str = ""
+    """Hugging Face folder of the model to train."""
+    data: DataConfig = DataConfig()
+    actor: ActorConfig = ActorConfig()
+    critic: CriticConfig = CriticConfig()
+    algorithm: AlgorithmConfig = AlgorithmConfig()
+    rollout: RolloutConfig = RolloutConfig()
+    reward: RewardConfig = RewardConfig()
+    trainer: TrainerConfig = TrainerConfig()
+
+    @model_validator(mode="after")
+    def _check_batches(self) -> TrainConfig:
+        if self.trainer.batch % self.actor.mini_batch:
+            raise ValueError(
+                f"trainer.batch ({self.trainer.batch}) must be a multiple of actor.mini_batch ({self.actor.mini_batch})"
+            )
+        per_rank = self.actor.mini_batch * self.rollout.samples_per_prompt
+        ranks = self.trainer.gpus_per_node * self.trainer.nodes
+        if per_rank % (ranks * self.actor.micro_batch):
+            raise ValueError(
+                f"actor.mini_batch × rollout.samples_per_prompt ({per_rank}) must be a multiple of "
+                f"ranks × actor.micro_batch ({ranks} × {self.actor.micro_batch}); verl would fail in mid-step"
+            )
+        if self.algorithm.estimator == "grpo" and self.rollout.samples_per_prompt < 2:
+            raise ValueError("algorithm.estimator=grpo needs rollout.samples_per_prompt of at least 2")
+        return self
+
+    @property
+    def run(self) -> RunFolder:
+        """Folder of this run."""
+        return RunFolder(Path(self.runs_dir) / self.name)

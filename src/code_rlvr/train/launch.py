@@ -1,0 +1,201 @@
+"""Runs verl's PPO trainer as a supervised child process and follows it to its end.
+
+Covered: a clean folder or a resume, the environment and command of the trainer, a line for each step,
+bounds in time, one clear message when it fails, nothing left running.  Not covered: what verl does
+inside; see `overrides` for its configuration and `verl_cpu` for machines without a GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from code_rlvr.errors import TrainingError, UsageError
+from code_rlvr.runs import RunFolder, StepMetrics
+from code_rlvr.train import checkpoints, preflight
+from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.console import step_lines
+from code_rlvr.train.metrics_tail import MetricsTail
+from code_rlvr.train.overrides import STOP_FILE, verl_overrides
+from code_rlvr.train.supervise import SupervisedCommand
+from code_rlvr.train.versions import installed_versions
+
+POLL_S = 0.1
+LOG_TAIL_LINES = 15
+
+Say = Callable[[str], None]
+"""Shows one line to the person who started the run."""
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """A finished training run.
+
+    Args:
+        run: Its folder.
+        steps: Training steps done, those before a resume included.
+        last: The metrics of the last step.
+    """
+
+    run: RunFolder
+    steps: int
+    last: StepMetrics
+
+
+def train(config: TrainConfig, *, resume: bool = False, say: Say = print) -> TrainResult:
+    """Train until `config.trainer.steps`, or raise.
+
+    Args:
+        config: The run.
+        resume: Go on from the last checkpoint of this run.
+        say: Gets each line to show.
+
+    Raises:
+        UsageError: The run exists already and `resume` is not set, or there is nothing to resume.
+        PreflightError: The machine or the inputs are not fit; nothing was started.
+        TrainingError: The trainer failed, hung, or lost too many samples.
+    """
+    preflight.check_training(config)
+    start_step = _prepare_folder(config, resume)
+    if start_step >= config.trainer.steps:
+        raise UsageError(
+            f"{config.run.path} has been trained for {start_step} steps already; raise trainer.steps to go on"
+        )
+    ray_dir = Path(tempfile.mkdtemp(prefix="code-rlvr-"))  # short: Ray's socket paths are bounded
+    try:
+        return _run(config, ray_dir, start_step, say)
+    finally:
+        shutil.rmtree(ray_dir, ignore_errors=True)
+
+
+def _prepare_folder(config: TrainConfig, resume: bool) -> int:
+    """Make or check the run's folder; return the step to start from."""
+    run = config.run
+    last = checkpoints.last_step(run)
+    if run.command.exists() and not resume:
+        raise UsageError(f"{run.path} holds a run already; go on with it by --resume, or choose another name=")
+    if resume and last is None:
+        raise UsageError(f"{run.path} has no checkpoint to resume from; start it without --resume")
+    run.logs.mkdir(parents=True, exist_ok=True)
+    run.verdicts.mkdir(exist_ok=True)
+    run.config.write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    run.versions.write_text(json.dumps(installed_versions(), indent=2) + "\n", encoding="utf-8")
+    if last is not None:
+        checkpoints.set_aside_later_verdicts(run, last)
+    return last or 0
+
+
+def _run(config: TrainConfig, ray_dir: Path, start_step: int, say: Say) -> TrainResult:
+    run = config.run
+    attempt = 1 + len(list(run.logs.glob("verl_metrics.*.jsonl")))
+    segment = run.logs / f"verl_metrics.{attempt}.jsonl"
+    (run.logs / STOP_FILE).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "verl.trainer.main_ppo", *verl_overrides(config, ray_dir=ray_dir)]
+    run.command.write_text(shlex.join(command) + "\n", encoding="utf-8")
+    follower = _Follower(config, MetricsTail(segment, run.metrics), say)
+    with SupervisedCommand(command, _log(run), _environment(config, segment)) as trainer:
+        while (code := trainer.poll()) is None:
+            if not follower.read() and follower.silent_s > follower.bound_s:
+                raise TrainingError(_hung_message(run, follower))
+            time.sleep(POLL_S)
+    follower.read()
+    done = follower.last.step if follower.last else start_step
+    if code != 0 or done < config.trainer.steps or follower.last is None:
+        raise TrainingError(_failure_message(run, code, done, config.trainer.steps))
+    return TrainResult(run, done, follower.last)
+
+
+class _Follower:
+    """Shows each step as it is logged and keeps time."""
+
+    def __init__(self, config: TrainConfig, tail: MetricsTail, say: Say) -> None:
+        self._config = config
+        self._tail = tail
+        self._say = say
+        self._heard = time.monotonic()
+        self.last: StepMetrics | None = None
+
+    @property
+    def silent_s(self) -> float:
+        return time.monotonic() - self._heard
+
+    @property
+    def bound_s(self) -> float:
+        trainer = self._config.trainer
+        return trainer.start_timeout_s if self.last is None else trainer.step_timeout_s
+
+    def read(self) -> bool:
+        """Show what is new; return whether there was anything."""
+        fresh = self._tail.read_new()
+        for metrics in fresh:
+            for line in step_lines(metrics, self._config.trainer.steps):
+                self._say(line)
+            self.last = metrics
+        if fresh:
+            self._heard = time.monotonic()
+        return bool(fresh)
+
+
+def _environment(config: TrainConfig, segment: Path) -> dict[str, str]:
+    env = {
+        **os.environ,
+        "VERL_FILE_LOGGER_PATH": str(segment.resolve()),
+        "HF_HUB_OFFLINE": os.environ.get("HF_HUB_OFFLINE", "1"),
+        "RAY_DEDUP_LOGS": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "PYTHONUNBUFFERED": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    if config.trainer.device == "cpu":
+        env |= {
+            "VERL_USE_EXTERNAL_MODULES": "code_rlvr.train.verl_cpu.plugin",
+            "VERL_PLATFORM": "cpu",
+            "VERL_ENGINE_DEVICE": "cuda",  # the registry's name of the FSDP engine
+            # Ray checks its logical GPUs against this list, real or not.
+            "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(config.trainer.gpus_per_node))),
+            # Threads of one process that wait for each other spin; beside other busy processes that was
+            # measured 12 times slower than one thread. Ranks are the way to use more cores.
+            "OMP_NUM_THREADS": "1",
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        }
+    return env
+
+
+def _log(run: RunFolder) -> Path:
+    return run.logs / "verl.log"
+
+
+def _hung_message(run: RunFolder, follower: _Follower) -> str:
+    phase = "while starting" if follower.last is None else f"since step {follower.last.step}"
+    bound = "trainer.start_timeout_s" if follower.last is None else "trainer.step_timeout_s"
+    return (
+        f"the trainer has shown no sign of life for {follower.silent_s:.0f} s {phase} and was ended "
+        f"({bound}={follower.bound_s:.0f}); its log is {_log(run)}" + _resume_hint(run)
+    )
+
+
+def _failure_message(run: RunFolder, code: int, done: int, steps: int) -> str:
+    stop_file = run.logs / STOP_FILE
+    if stop_file.exists():
+        return f"training stopped after step {done}: {stop_file.read_text(encoding='utf-8').strip()}"
+    tail = _log(run).read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    return (
+        f"the trainer ended with exit code {code} after step {done} of {steps}; the end of {_log(run)}:\n"
+        + "\n".join(tail)
+        + _resume_hint(run)
+    )
+
+
+def _resume_hint(run: RunFolder) -> str:
+    last = checkpoints.last_step(run)
+    if last is None:
+        return ""
+    return f"\nIts last checkpoint is step {last}; go on with: code-rlvr train --resume {run.path}"

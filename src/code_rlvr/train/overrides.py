@@ -1,0 +1,200 @@
+"""From our configuration to verl's: the Hydra overrides of one run.
+
+One pure function, so that a test can compose them against verl's own configuration without starting
+anything.  Keys that verl accepts and ignores (its traps) are avoided here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from code_rlvr.train.config import TrainConfig
+
+STOP_FILE = "stopped.txt"
+"""In ``logs/``: why the trainer stopped itself, for the launcher to show."""
+
+Overrides = dict[str, Any]
+"""Hydra keys and values; a leading ``+`` adds a key that verl's configuration does not have."""
+
+
+def verl_overrides(config: TrainConfig, *, ray_dir: Path | None = None) -> list[str]:
+    """Return the command-line words for ``python -m verl.trainer.main_ppo``.
+
+    Args:
+        config: The run.
+        ray_dir: Folder for Ray's sockets and logs; its path must be short, since socket paths are bounded.
+    """
+    parts = [
+        _data(config),
+        _actor(config),
+        _rollout(config),
+        _critic(config),
+        _algorithm(config),
+        _reward(config),
+        _trainer(config),
+    ]
+    if config.trainer.device == "cpu":
+        parts.append(_cpu(config, ray_dir))
+    return [f"{key}={_hydra(value)}" for part in parts for key, value in part.items()]
+
+
+def _hydra(value: Any) -> str:
+    """Write a value in Hydra's grammar; JSON is a subset of it, but for keys with quotes."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{_hydra(item)}" for key, item in value.items()) + "}"
+    if value is None:
+        return "null"
+    return json.dumps(str(value) if isinstance(value, Path) else value)
+
+
+def _data(config: TrainConfig) -> Overrides:
+    return {
+        "data.train_files": [str(Path(config.data.train_file).resolve())],
+        "data.val_files": [str(Path(config.data.validation_file).resolve())],
+        "data.train_batch_size": config.trainer.batch,
+        "data.max_prompt_length": config.data.max_prompt_tokens,
+        "data.max_response_length": config.data.max_response_tokens,
+        "data.filter_overlong_prompts": True,
+        "data.truncation": "error",
+        "data.dataloader_num_workers": 0,
+        "data.seed": config.seed,
+    }
+
+
+def _actor(config: TrainConfig) -> Overrides:
+    prefix = "actor_rollout_ref"
+    samples = config.rollout.samples_per_prompt
+    return {
+        f"{prefix}.model.path": str(Path(config.model).resolve()),
+        f"{prefix}.model.use_remove_padding": False,
+        f"{prefix}.actor.optim.lr": config.actor.lr,
+        f"{prefix}.actor.optim.lr_warmup_steps": config.actor.lr_warmup_steps,
+        f"{prefix}.actor.ppo_mini_batch_size": config.actor.mini_batch,
+        f"{prefix}.actor.ppo_micro_batch_size_per_gpu": min(
+            config.actor.micro_batch, config.actor.mini_batch * samples
+        ),
+        f"{prefix}.actor.clip_ratio": config.actor.clip_ratio,
+        f"{prefix}.actor.clip_ratio_low": config.actor.clip_ratio,
+        f"{prefix}.actor.clip_ratio_high": config.actor.clip_ratio,
+        f"{prefix}.actor.entropy_coeff": config.actor.entropy_coeff,
+        f"{prefix}.actor.calculate_entropy": True,
+        f"{prefix}.actor.data_loader_seed": config.seed,
+        f"{prefix}.ref.log_prob_micro_batch_size_per_gpu": config.actor.micro_batch,
+        f"{prefix}.rollout.log_prob_micro_batch_size_per_gpu": config.actor.micro_batch,
+    }
+
+
+def _rollout(config: TrainConfig) -> Overrides:
+    prefix = "actor_rollout_ref.rollout"
+    return {
+        f"{prefix}.name": config.rollout.engine,
+        f"{prefix}.n": config.rollout.samples_per_prompt,
+        f"{prefix}.temperature": config.rollout.temperature,
+        f"{prefix}.tensor_model_parallel_size": 1,
+        f"{prefix}.agent.num_workers": 1,
+        f"{prefix}.val_kwargs.n": 1,
+        f"{prefix}.val_kwargs.do_sample": True,
+        f"{prefix}.val_kwargs.temperature": config.rollout.temperature,
+        f"{prefix}.seed": config.seed,
+    }
+
+
+def _critic(config: TrainConfig) -> Overrides:
+    samples = config.rollout.samples_per_prompt
+    return {
+        "critic.enable": config.algorithm.estimator == "gae",
+        "critic.model.path": str(Path(config.model).resolve()),
+        "critic.model.use_remove_padding": False,
+        "critic.optim.lr": config.critic.lr,
+        "critic.ppo_mini_batch_size": config.actor.mini_batch,
+        "critic.ppo_micro_batch_size_per_gpu": min(config.actor.micro_batch, config.actor.mini_batch * samples),
+        "critic.data_loader_seed": config.seed,
+    }
+
+
+def _algorithm(config: TrainConfig) -> Overrides:
+    return {
+        "algorithm.adv_estimator": config.algorithm.estimator,
+        "algorithm.gamma": config.algorithm.gamma,
+        "algorithm.lam": config.algorithm.lam,
+        # The reference model exists only with this (or a KL loss); a coefficient of 0 still logs the KL.
+        "algorithm.use_kl_in_reward": True,
+        "algorithm.kl_ctrl.kl_coef": config.algorithm.kl_coef,
+    }
+
+
+def _reward(config: TrainConfig) -> Overrides:
+    return {
+        "reward.custom_reward_function.path": "pkg://code_rlvr.reward",
+        "reward.custom_reward_function.name": "compute_score",
+        # One process per judge worker: each judges one program at a time.
+        "reward.num_workers": 1,
+        "+reward.custom_reward_function.reward_kwargs": {
+            "policy": dataclasses.asdict(config.reward.policy_settings()),
+            "limits": {"cpu_s": config.reward.time_limit_s, "memory_mib": config.reward.memory_limit_mib},
+            "max_tests": config.reward.max_tests,
+            "workers": config.reward.workers,
+            "verdict_dir": str(config.run.verdicts.resolve()),
+            "keep_text": True,
+        },
+        "trainer.v1.sampler.custom_sampler.path": "pkg://code_rlvr.train.sampler",
+        "trainer.v1.sampler.custom_sampler.name": "VerifiedReplayBuffer",
+        "+trainer.v1.sampler.sampler_kwargs": {
+            "rollout_n": config.rollout.samples_per_prompt,
+            "validation_n": 1,
+            "max_response_tokens": config.data.max_response_tokens,
+            "stop_file": str(config.run.logs.resolve() / STOP_FILE),
+        },
+    }
+
+
+def _trainer(config: TrainConfig) -> Overrides:
+    return {
+        "trainer.project_name": "code-rlvr",
+        "trainer.experiment_name": config.name,
+        "trainer.logger": ["file"],
+        "trainer.total_training_steps": config.trainer.steps,
+        "trainer.total_epochs": 1_000_000,  # steps decide
+        "trainer.save_freq": config.trainer.save_every,
+        "trainer.max_actor_ckpt_to_keep": config.trainer.keep_checkpoints,
+        "trainer.max_critic_ckpt_to_keep": config.trainer.keep_checkpoints,
+        "trainer.test_freq": config.trainer.validate_every,
+        "trainer.default_local_dir": str(config.run.checkpoints.resolve()),
+        "trainer.resume_mode": "auto",
+        "trainer.n_gpus_per_node": config.trainer.gpus_per_node,
+        "trainer.nnodes": config.trainer.nodes,
+        "trainer.device": config.trainer.device,
+    }
+
+
+def _cpu(config: TrainConfig, ray_dir: Path | None) -> Overrides:
+    """What a machine without a GPU needs on top: fp32, no compilation, a small Ray cluster."""
+    fp32 = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
+    part: Overrides = {
+        "actor_rollout_ref.rollout.dtype": "float32",
+        "actor_rollout_ref.rollout.free_cache_engine": False,
+        "+ray_kwargs.ray_init.include_dashboard": False,
+        "+ray_kwargs.ray_init.num_gpus": config.trainer.gpus_per_node,
+        "ray_kwargs.ray_init.num_cpus": 16,  # logical; verl reserves one for each of its actors
+        "+ray_kwargs.ray_init.object_store_memory": 256 * 1024**2,
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
+        "actor_rollout_ref.actor.strategy": "fsdp2",
+        "actor_rollout_ref.ref.strategy": "fsdp2",
+        "critic.strategy": "fsdp2",
+        "critic.fsdp.strategy": "fsdp2",
+        "actor_rollout_ref.actor.use_torch_compile": False,
+        "actor_rollout_ref.ref.use_torch_compile": False,
+    }
+    for model in ("actor_rollout_ref", "critic"):
+        part[f"+{model}.model.override_config.attn_implementation"] = "sdpa"
+        part[f"{model}.model.enable_gradient_checkpointing"] = False
+    for engine in ("actor_rollout_ref.actor.fsdp_config", "actor_rollout_ref.ref.fsdp_config", "critic.fsdp"):
+        part[f"{engine}.use_torch_compile"] = False
+        part[f"+{engine}.mixed_precision"] = fp32
+        part[f"{engine}.model_dtype"] = "fp32"
+    if ray_dir is not None:
+        part["+ray_kwargs.ray_init._temp_dir"] = str(ray_dir)
+    return part

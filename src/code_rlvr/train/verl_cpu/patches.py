@@ -1,0 +1,109 @@
+"""Every change that we make to verl, with the reason and what would remove it.
+
+verl 0.9.1 has extension points for the platform, the rollout and the sampler.  What it has none for
+is changed here, and only here.  Each change waits for the module that it concerns, so that a process
+which never loads it pays nothing.  `check_verl` refuses any other verl: a patch that silently no
+longer fits is worse than a run that does not start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wrapt import when_imported
+
+from code_rlvr.train.versions import check_verl
+
+
+def use_one_gloo_backend(module: Any) -> None:
+    """Build the process group as ``cpu:gloo``.
+
+    Why: verl composes ``cpu:gloo,<device>:<backend>``, which on a CPU names the device twice, and torch
+    refuses that.  Removed by: verl composing the string from the set of devices.
+    """
+    original: Callable[..., None] = module.initialize_global_process_group_ray
+
+    def initialize(timeout_second: float | None = None, backend: str | None = None) -> None:
+        original(timeout_second=timeout_second, backend=backend or "cpu:gloo")
+
+    module.initialize_global_process_group_ray = initialize
+
+
+def average_by_sum(_module: Any) -> None:
+    """Let ``all_reduce(op=AVG)`` be a sum and a division.
+
+    Why: the training worker averages its loss over ranks, and gloo has no AVG.  Removed by: gloo
+    supporting ReduceOp.AVG, or verl dividing itself.
+    """
+    import torch.distributed as dist  # noqa: PLC0415  only where torch is loaded anyway
+
+    original = dist.all_reduce
+
+    def all_reduce(tensor: Any, op: Any = dist.ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Any:
+        if op != dist.ReduceOp.AVG:
+            return original(tensor, op=op, group=group, async_op=async_op)
+        if async_op:
+            raise NotImplementedError("an asynchronous average needs a division after the sum")
+        original(tensor, op=dist.ReduceOp.SUM, group=group)
+        tensor.div_(dist.get_world_size(group))
+        return None
+
+    dist.all_reduce = all_reduce
+
+
+def offload_without_pinning(module: Any) -> None:
+    """Keep the reference model's parameters in ordinary memory.
+
+    Why: FSDP2 offloads the reference with ``pin_memory=True``, which needs an accelerator.  Removed by:
+    verl asking its platform whether memory can be pinned.
+    """
+    policy = module.CPUOffloadPolicy
+    module.CPUOffloadPolicy = lambda pin_memory=True: policy(pin_memory=False)
+
+
+def critic_with_configured_attention(module: Any) -> None:
+    """Load the critic with the attention that the configuration names.
+
+    Why: verl hard-codes flash_attention_2 for value models and ignores
+    ``override_config.attn_implementation``; without flash-attn it then fails with the misleading advice
+    to install trl.  A GPU without flash-attn needs this too.  Removed by: verl passing the configured
+    attention on.
+    """
+
+    def load_valuehead_model(local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool) -> Any:
+        from transformers import AutoModelForTokenClassification  # noqa: PLC0415  heavy, only in the critic
+
+        return AutoModelForTokenClassification.from_pretrained(
+            local_path,
+            dtype=torch_dtype,
+            config=model_config,
+            attn_implementation=getattr(model_config, "_attn_implementation", None) or "sdpa",
+            trust_remote_code=trust_remote_code,
+        )
+
+    module.load_valuehead_model = load_valuehead_model
+
+
+def register_rollout(module: Any) -> None:
+    """Add ``rollout.name=hf``, the worker's side of the transformers rollout.
+
+    Why: verl has a public registry for replicas but only a private table for the workers' adapters.
+    Removed by: a public registration function for that table.
+    """
+    module._ROLLOUT_REGISTRY["hf", "async"] = "code_rlvr.train.verl_cpu.rollout.HfServerAdapter"
+
+
+def apply() -> None:
+    """Arrange for each patch to be applied when its module is imported.
+
+    Raises:
+        VersionMismatch: See `check_verl`.
+    """
+    check_verl()
+    when_imported("verl.utils.distributed")(use_one_gloo_backend)
+    when_imported("verl.workers.engine_workers")(average_by_sum)
+    # transformer_impl takes the class from here by name, so the source module is the place.
+    when_imported("verl.utils.fsdp_utils")(offload_without_pinning)
+    when_imported("verl.utils.model")(critic_with_configured_attention)
+    when_imported("verl.workers.rollout.base")(register_rollout)

@@ -1,0 +1,102 @@
+"""The transformers rollout and the sampler, in this process: what verl calls, without Ray around it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from code_rlvr.errors import TrainingError
+from code_rlvr.train.sampler import VerifiedReplayBuffer
+from code_rlvr.train.verl_cpu.rollout import HfServer
+
+SAMPLED = {"temperature": 1.0, "top_p": 1.0, "top_k": -1}
+
+
+@pytest.fixture
+def server(inputs: Path) -> HfServer:
+    return HfServer(str(inputs / "model"), "float32", response_length=12, seed=0)
+
+
+async def ask(server: HfServer, prompts: list[list[int]], **sampling: Any) -> list[Any]:
+    calls = [server.generate(prompt, {**SAMPLED, **sampling}, request_id=str(i)) for i, prompt in enumerate(prompts)]
+    return list(await asyncio.gather(*calls))
+
+
+def test_calls_that_arrive_together_are_one_batch(server: HfServer) -> None:
+    answers = asyncio.run(ask(server, [[5, 6, 7]] * 20))
+    assert len({answer.extra_fields["generated_at"] for answer in answers}) == 1
+
+
+def test_equal_prompts_get_different_samples_and_a_rerun_gets_the_same_ones(inputs: Path) -> None:
+    def draw() -> list[list[int]]:
+        server = HfServer(str(inputs / "model"), "float32", response_length=12, seed=3)
+        return [answer.token_ids for answer in asyncio.run(ask(server, [[5, 6, 7]] * 6))]
+
+    first = draw()
+    assert len({tuple(tokens) for tokens in first}) > 1
+    assert sorted(draw()) == sorted(first)
+
+
+def test_a_response_has_a_log_probability_for_each_token_and_a_length_limit(server: HfServer) -> None:
+    for answer in asyncio.run(ask(server, [[5, 6, 7], [8, 9]], max_tokens=4)):
+        assert len(answer.log_probs) == len(answer.token_ids) <= 4
+        assert answer.stop_reason in {"completed", "length"}
+
+
+def test_new_weights_change_what_is_generated(server: HfServer) -> None:
+    weights = {name: torch.zeros_like(tensor) for name, tensor in server._model.state_dict().items()}
+
+    async def scenario() -> list[Any]:
+        await server.load_weights(weights, global_steps=7)
+        return await ask(server, [[5, 6, 7]], temperature=0.0)
+
+    (answer,) = asyncio.run(scenario())
+    assert answer.extra_fields["global_steps"] == 7
+    assert len(set(answer.token_ids)) == 1  # all logits are equal, so the first token wins each time
+
+
+def test_weights_that_lack_a_tensor_are_refused(server: HfServer) -> None:
+    weights = dict(server._model.state_dict())
+    missing = next(name for name in weights if "layers" in name)
+    del weights[missing]
+    with pytest.raises(TrainingError, match=r"missing \['model\.layers"):
+        asyncio.run(server.load_weights(weights, global_steps=1))
+
+
+def test_a_prompt_that_cannot_be_decoded_fails_its_call_instead_of_hanging(server: HfServer) -> None:
+    with pytest.raises(TrainingError, match="generation failed"):
+        asyncio.run(asyncio.wait_for(ask(server, [[10_000_000]]), timeout=30))
+
+
+@pytest.fixture
+def sampler(tmp_path: Path) -> VerifiedReplayBuffer:
+    from omegaconf import OmegaConf
+
+    kwargs = {"rollout_n": 1, "validation_n": 1, "max_response_tokens": 64, "stop_file": str(tmp_path / "stopped.txt")}
+    return VerifiedReplayBuffer(
+        trainer_mode="sync",
+        trainer_config=OmegaConf.create({}),
+        max_off_policy_threshold=None,
+        max_off_policy_strategy="drop",
+        sampler_kwargs=OmegaConf.create(kwargs),
+        refill_fn=None,
+    )
+
+
+def test_one_lost_sample_is_counted_and_does_not_stop_a_run(sampler: VerifiedReplayBuffer) -> None:
+    assert sampler._count_lost(64, 63) == 1
+
+
+def test_more_than_one_lost_sample_in_a_hundred_stops_the_run_and_says_why(
+    sampler: VerifiedReplayBuffer, tmp_path: Path
+) -> None:
+    for _ in range(4):
+        sampler._count_lost(64, 64)
+    sampler._count_lost(64, 62)  # 2 of 320
+    with pytest.raises(TrainingError, match=r"4 of 384 samples were lost"):
+        sampler._count_lost(64, 62)
+    assert "4 of 384" in (tmp_path / "stopped.txt").read_text(encoding="utf-8")

@@ -1,0 +1,110 @@
+"""What breaks in a run ends it, in bounded time, with one clear message and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from code_rlvr.errors import TrainingError
+from code_rlvr.train import overrides
+from code_rlvr.train.launch import train
+from tests.integration.conftest import training_config
+
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]
+
+
+def descendants(name: str) -> list[psutil.Process]:
+    """Return the processes below this one whose title contains `name`."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if name in " ".join(process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def test_a_killed_worker_ends_the_run_with_a_message(inputs: Path, tmp_path: Path) -> None:
+    killed_at: list[float] = []
+
+    def kill_after_first_step(line: str) -> None:
+        if "step 1/" in line and not killed_at:
+            (worker,) = descendants("ray::WorkerDict")
+            killed_at.append(time.monotonic())
+            worker.send_signal(signal.SIGKILL)
+
+    with pytest.raises(TrainingError, match="after step 1"):
+        train(training_config(inputs, tmp_path, "trainer.steps=50"), say=kill_after_first_step)
+    assert time.monotonic() - killed_at[0] < 120
+    assert descendants("") == []
+
+
+def test_a_trainer_that_hangs_is_ended(inputs: Path, tmp_path: Path) -> None:
+    # It cannot start within a second, which is all that it is given.
+    started = time.monotonic()
+    with pytest.raises(TrainingError, match="no sign of life"):
+        train(training_config(inputs, tmp_path, "trainer.start_timeout_s=1"))
+    assert time.monotonic() - started < 60
+    assert descendants("") == []
+
+
+RAISING_REWARD = '''
+"""Our reward function, but every fourth sample raises."""
+import itertools
+
+from code_rlvr import reward
+
+calls = itertools.count()
+
+def compute_score(*args, **kwargs):
+    if next(calls) % 4 == 3:
+        raise RuntimeError("planted: the reward function broke")
+    return reward.compute_score(*args, **kwargs)
+'''
+
+
+def test_a_reward_function_that_raises_stops_the_run_instead_of_shrinking_the_batch(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = tmp_path / "planted_reward.py"
+    planted.write_text(RAISING_REWARD, encoding="utf-8")
+    honest = overrides._reward
+
+    def reward(config: object) -> dict[str, object]:
+        return {**honest(config), "reward.custom_reward_function.path": str(planted)}  # type: ignore[arg-type]
+
+    monkeypatch.setattr(overrides, "_reward", reward)
+    with pytest.raises(TrainingError, match="samples were lost"):
+        train(training_config(inputs, tmp_path))
+    assert descendants("") == []
+
+
+def test_ctrl_c_ends_the_run_within_ten_seconds(inputs: Path, tmp_path: Path) -> None:
+    interrupted: list[float] = []
+
+    def interrupt() -> None:
+        while not descendants("ray::"):
+            time.sleep(0.2)
+        interrupted.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        train(training_config(inputs, tmp_path))
+    assert time.monotonic() - interrupted[0] < 10
+    assert descendants("") == []
+
+
+def test_the_message_of_a_failure_names_the_log(inputs: Path, tmp_path: Path) -> None:
+    shutil.copytree(inputs / "model", tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"not a tensor file")
+    with pytest.raises(TrainingError, match=r"exit code 1[\s\S]*verl\.log"):
+        train(training_config(inputs, tmp_path, f"model={tmp_path / 'model'}"))

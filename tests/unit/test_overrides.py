@@ -1,0 +1,72 @@
+"""Our configuration against verl's own: it must compose and validate without starting anything."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from code_rlvr.config import load_config
+from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.overrides import verl_overrides
+
+pytest.importorskip("verl", reason="needs the training extra")
+pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a model folder of a few kilobytes; verl's validation reads its configuration and tokenizer."""
+    from code_rlvr.train.warmstart import WarmStartSettings, warm_start
+
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    settings = WarmStartSettings(hidden_size=16, layers=1, heads=2, intermediate_size=16, steps=1, threads=1)
+    warm_start(folder, [("Print a number.", "```python\nprint(1)\n```")] * 20, settings)
+    return folder
+
+
+def composed(model: Path | str, *words: str) -> object:
+    """Compose verl's configuration with the overrides of a run."""
+    from hydra import compose, initialize_config_module
+
+    config = load_config(TrainConfig, None, [f"model={model}", "data.train_file=t.parquet", *words])
+    with initialize_config_module("verl.trainer.config", version_base=None):
+        return compose("ppo_trainer", overrides=verl_overrides(config, ray_dir=Path("/tmp/r")))
+
+
+@pytest.fixture(params=["gae", "grpo"])
+def words(request: pytest.FixtureRequest) -> list[str]:
+    if request.param == "gae":
+        return []
+    return ["algorithm.estimator=grpo", "rollout.samples_per_prompt=4", "trainer.batch=16", "actor.mini_batch=8"]
+
+
+def test_the_overrides_pass_verls_own_validation(words: list[str], model: Path) -> None:
+    from verl.trainer.ppo.utils import need_critic, need_reference_policy
+    from verl.utils.config import validate_config
+
+    config = composed(model, *words)
+    assert need_critic(config) == (not words)
+    assert need_reference_policy(config)
+    validate_config(config=config, use_reference_policy=True, use_critic=need_critic(config))
+
+
+def test_the_reward_function_is_ours_under_the_key_that_verl_reads() -> None:
+    from verl.trainer.ppo.reward import get_custom_reward_fn
+
+    config = composed("m")
+    function = get_custom_reward_fn(config)
+    assert function is not None
+    assert function.args[0].__module__ == "code_rlvr.reward"
+    assert function.args[1]["policy"]["name"] == "pass_rate"
+
+
+def test_a_path_with_spaces_and_quotes_survives_hydra() -> None:
+    config = composed("m", "runs_dir=it's a folder")
+    assert "it's a folder" in config.trainer.default_local_dir  # type: ignore[attr-defined]
+
+
+def test_the_command_can_be_pasted_into_a_shell() -> None:
+    words = verl_overrides(load_config(TrainConfig, None, ["model=m", "runs_dir=it's"]))
+    assert shlex.split(shlex.join(words)) == words
