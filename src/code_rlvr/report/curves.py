@@ -1,0 +1,211 @@
+"""From metrics to what is drawn: curves with a smoothed line, and parts that add up to a whole.
+
+Covered: picking, smoothing, thinning out; pure functions.  Not covered: drawing (`charts`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from code_rlvr.runs import StepMetrics
+
+Floats = npt.NDArray[np.float64]
+
+MAX_POINTS = 600
+"""Points of one curve; longer runs are averaged over neighbouring steps."""
+
+VERDICTS = {
+    "accepted": "accepted",
+    "wrong_answer": "wrong answer",
+    "runtime_error": "runtime error",
+    "compile_error": "compile error",
+    "no_code": "no code",
+    "time_limit": "time limit",
+    "memory_limit": "memory limit",
+    "output_limit": "output limit",
+}
+"""Keys of the reward function that are verdicts, in the order in which they are stacked, and their names."""
+
+STAGES = {
+    "generate": "generate",
+    "verify": "verify",
+    "old_log_prob": "old log-prob",
+    "ref": "reference",
+    "values": "values",
+    "update_critic": "update critic",
+    "update_actor": "update actor",
+    "update_weights": "update weights",
+    "other": "other",
+}
+"""Stages of a step, in order; `other` is what is left of the step: advantages, checkpoints."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Values at steps, in order; both of shape [points]."""
+
+    steps: Floats
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One metric over the run.
+
+    Args:
+        name: The metric.
+        points: Its finite values, averaged over `steps_per_point` neighbours.
+        smooth: The smoothed line, shape [points].
+        validation: The same quantity on validation problems, by data source.
+    """
+
+    name: str
+    points: Points
+    smooth: Floats
+    validation: dict[str, Points]
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Means of the first and the last tenth of the run; None unless there are two points at least."""
+        values = self.points.values
+        if len(values) < 2:
+            return None
+        tenth = max(1, len(values) // 10)
+        return float(values[:tenth].mean()), float(values[-tenth:].mean())
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Parts of a whole over the run.
+
+    Args:
+        steps: Shape [points].
+        parts: Part to values, each of shape [points], in the order in which they are stacked.
+    """
+
+    steps: Floats
+    parts: dict[str, Floats]
+
+    @property
+    def total(self) -> Floats:
+        """The whole, shape [points]."""
+        return sum(self.parts.values(), np.zeros_like(self.steps))
+
+    @property
+    def comfortable_top(self) -> float:
+        """A top of the y axis that suits the usual step; a much longer one, such as the first, is cut off."""
+        return float(min(self.total.max(), 3 * np.median(self.total))) * 1.04
+
+
+def steps_per_point(steps: Sequence[StepMetrics]) -> int:
+    """How many neighbouring steps one drawn point stands for."""
+    return max(1, math.ceil(len(steps) / MAX_POINTS))
+
+
+def smoothing_width(points: int) -> float:
+    """Standard deviation of the smoothing kernel, in points: a thirtieth of the run."""
+    return max(1.0, points / 30)
+
+
+def pick_curve(steps: Sequence[StepMetrics], name: str, validation_key: str | None = None) -> Curve:
+    """Take one metric out of the run.
+
+    Args:
+        steps: The run's metrics.
+        name: The metric.
+        validation_key: Key of the reward function under which validation logs the same quantity.
+    """
+    points = thin_out(_pick(steps, name), steps_per_point(steps))
+    validation = _pick_validation(steps, validation_key) if validation_key else {}
+    return Curve(name, points, smooth(points, smoothing_width(len(points.values))), validation)
+
+
+def _pick(steps: Sequence[StepMetrics], name: str) -> Points:
+    found = [(one.step, one.data[name]) for one in steps if math.isfinite(one.data.get(name, math.nan))]
+    return Points(np.array([step for step, _ in found], float), np.array([value for _, value in found], float))
+
+
+def _pick_validation(steps: Sequence[StepMetrics], key: str) -> dict[str, Points]:
+    pattern = re.compile(rf"val-(?:core|aux)/(?P<source>.+)/{re.escape(key)}/mean@\d+")
+    names = {match["source"]: name for one in steps for name in one.data if (match := pattern.fullmatch(name))}
+    return {source: _pick(steps, name) for source, name in sorted(names.items())}
+
+
+def thin_out(points: Points, group: int) -> Points:
+    """Average over groups of neighbouring points.
+
+    Args:
+        points: At least none.
+        group: Size of a group; 1 changes nothing.
+    """
+    if group <= 1:
+        return points
+    starts = np.arange(0, len(points.values), group)
+    sizes = np.diff([*starts, len(points.values)])
+    return Points(np.add.reduceat(points.steps, starts) / sizes, np.add.reduceat(points.values, starts) / sizes)
+
+
+def smooth(points: Points, width: float) -> Floats:
+    """Smooth with a Gaussian kernel, which does not lag behind as a running average would.
+
+    Args:
+        points: Values at steps, equally spaced or not.
+        width: Standard deviation of the kernel, in typical distances between points.
+
+    Returns:
+        Smoothed values, shape [points].
+
+    Source: the kernel estimator of Nadaraya 1964 and Watson 1964.
+    """
+    if len(points.values) < 3:
+        return points.values
+    scale = width * float(np.median(np.diff(points.steps)))
+    weights = np.exp(-0.5 * ((points.steps[:, None] - points.steps[None, :]) / scale) ** 2)
+    smoothed: Floats = weights @ points.values / weights.sum(axis=1)
+    return smoothed
+
+
+def verdict_shares(steps: Sequence[StepMetrics]) -> Stack:
+    """Shares of the verdicts among a step's samples; they add up to 1."""
+    return _stack(
+        [(one.step, [one.data.get(f"reward/{key}", 0.0) for key in VERDICTS]) for one in steps if _judged(one)],
+        list(VERDICTS),
+        steps_per_point(steps),
+    )
+
+
+def _judged(metrics: StepMetrics) -> bool:
+    return "reward/accepted" in metrics.data
+
+
+def time_split(steps: Sequence[StepMetrics]) -> Stack:
+    """Seconds of a step's stages; they add up to the step's time.
+
+    Where the run did not log the time of verification, it is part of `generate`.
+    """
+    rows = [(one.step, _stage_seconds(one.data)) for one in steps if "timing_s/step" in one.data]
+    return _stack(rows, list(STAGES), steps_per_point(steps))
+
+
+def _stage_seconds(timings: dict[str, float]) -> list[float]:
+    seconds = {stage: timings.get(f"timing_s/{stage}", 0.0) for stage in STAGES}
+    seconds["verify"] = min(seconds["verify"], timings.get("timing_s/gen", 0.0))
+    seconds["generate"] = timings.get("timing_s/gen", 0.0) - seconds["verify"]
+    seconds["other"] = max(0.0, timings["timing_s/step"] - sum(seconds.values()))
+    return list(seconds.values())
+
+
+def _stack(rows: list[tuple[int, list[float]]], parts: list[str], group: int) -> Stack:
+    """Put rows of parts together; parts that never occur are left out."""
+    sound = [(step, values) for step, values in rows if all(map(math.isfinite, values))]
+    steps = np.array([step for step, _ in sound], float)
+    table = np.array([values for _, values in sound], float).reshape(len(sound), len(parts))
+    columns = [thin_out(Points(steps, column), group) for column in table.T]
+    kept = {part: column.values for part, column in zip(parts, columns, strict=True) if column.values.any()}
+    return Stack(columns[0].steps, kept)

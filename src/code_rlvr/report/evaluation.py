@@ -1,0 +1,163 @@
+"""The evaluations of a run, before against after: rows of a table.
+
+An evaluation is a file ``eval/before/NAME.json`` or ``eval/after/NAME.json`` with `Scores`.
+Covered: reading, pairing, differences with intervals.  Not covered: statistics (`evaluate.compare`), words
+about the result (`headline`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from code_rlvr.errors import DataError
+from code_rlvr.evaluate.compare import Difference, compare_runs
+from code_rlvr.evaluate.scores import GroupScore, Interval, Scores, read_scores
+
+STAGES = ("before", "after")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One set of problems under one way of decoding, before training and after it.
+
+    Args:
+        name: The files' name, e.g. ``heldout_greedy``.
+        before: None if it is missing or cannot be read.
+        after: Likewise.
+    """
+
+    name: str
+    before: Scores | None
+    after: Scores | None
+
+    @property
+    def scores(self) -> Scores:
+        """Whichever there is; both have the same settings."""
+        scores = self.after or self.before
+        assert scores is not None, "an evaluation is made from at least one file"
+        return scores
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the most likely token is always taken."""
+        return self.scores.temperature == 0
+
+    @property
+    def title(self) -> str:
+        """What a reader calls the set of problems."""
+        words = re.sub(r"[_-]*greedy$", "", self.name).replace("_", " ")
+        if re.fullmatch(r"held.?out", words):
+            return "Held-out problems"
+        return "Unseen families" if words == "unseen" else words[:1].upper() + words[1:]
+
+    @property
+    def decoding(self) -> str:
+        """How samples were drawn."""
+        if self.greedy:
+            return "greedy"
+        count = self.scores.samples_per_problem
+        return f"T = {self.scores.temperature:g}, {count} sample{'s' if count != 1 else ''} a problem"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A Pass@1 with its interval."""
+
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Args:
+        label: Set of problems, or a group of it.
+        decoding: How samples were drawn; empty for a group.
+        problems: How many.
+        before, after: None where there is no evaluation.
+        difference: None unless both are there and comparable.
+        is_group: Whether it is a part of the row above.
+    """
+
+    label: str
+    decoding: str
+    problems: int
+    before: Figure | None
+    after: Figure | None
+    difference: Difference | None
+    is_group: bool = False
+
+
+def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
+    """Read every evaluation of a run; held-out problems come first, unseen families last.
+
+    Args:
+        folder: ``eval`` of the run.
+        losses: Gets a sentence for each file that is missing or damaged.
+    """
+    found: dict[str, dict[str, Scores]] = {}
+    for stage in STAGES:
+        for file in sorted((folder / stage).glob("*.json")):
+            try:
+                found.setdefault(file.stem, {})[stage] = read_scores(file)
+            except DataError:
+                losses.append(f"eval/{stage}/{file.name} cannot be read as scores; it is left out.")
+    evaluations = [Evaluation(name, one.get("before"), one.get("after")) for name, one in found.items() if one]
+    for evaluation in evaluations:
+        for stage, scores in zip(STAGES, (evaluation.before, evaluation.after), strict=True):
+            name = f"eval/{stage}/{evaluation.name}.json"
+            if scores is None and not (folder / stage / f"{evaluation.name}.json").exists():
+                losses.append(f"{name} is missing: there is no difference to show.")
+            if scores is not None and scores.unjudged:
+                losses.append(f"{name}: the judge failed on {scores.unjudged} samples; they are in no figure.")
+    return sorted(evaluations, key=lambda one: (not one.title.startswith("Held-out"), one.title, one.name))
+
+
+def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:
+    """Return the line of an evaluation and, where it has several groups, one for each of them.
+
+    Args:
+        evaluation: The evaluation.
+        losses: Gets a sentence if before and after cannot be compared.
+    """
+    before, after = evaluation.before, evaluation.after
+    overall, groups = None, {}
+    if before is not None and after is not None:
+        try:
+            comparison = compare_runs(before, after)
+            overall, groups = comparison.overall, comparison.groups
+        except DataError as error:
+            losses.append(f"{evaluation.name}: no difference is shown, because {error}.")
+    rows = [
+        Row(
+            evaluation.title,
+            evaluation.decoding,
+            evaluation.scores.overall.problems,
+            _figure(before.overall if before else None),
+            _figure(after.overall if after else None),
+            overall,
+        )
+    ]
+    names = sorted(evaluation.scores.groups)
+    for name in names if len(names) > 1 else []:
+        rows.append(
+            Row(
+                name,
+                "",
+                evaluation.scores.groups[name].problems,
+                _figure(before.groups.get(name) if before else None),
+                _figure(after.groups.get(name) if after else None),
+                groups.get(name),
+                is_group=True,
+            )
+        )
+    return rows
+
+
+def _figure(score: GroupScore | None) -> Figure | None:
+    if score is None or "pass@1" not in score.pass_at:
+        return None
+    return Figure(score.pass_at["pass@1"], score.pass_at_1_interval)

@@ -1,0 +1,95 @@
+"""The facts of a run: what it was, and every number that it logged.
+
+Unlike the headline, nothing here judges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from code_rlvr.report.catalogue import CATALOGUE, Metric, describe
+from code_rlvr.report.inputs import RunInputs
+from code_rlvr.report.numbers_as_text import format_duration, format_number
+from code_rlvr.report.visible import make_visible
+from code_rlvr.runs import StepMetrics
+
+_ESTIMATORS = {"gae": "PPO with a critic (GAE)", "grpo": "GRPO"}
+
+
+@dataclass(frozen=True)
+class MetricLine:
+    """A metric in the table of all metrics."""
+
+    name: str
+    first: str
+    last: str
+    low: str
+    high: str
+    about: Metric | None
+
+
+def make_facts(run: RunInputs) -> list[tuple[str, str]]:
+    """Name and value of what a reader wants to know about the run; settings that are unknown are left out."""
+    estimator = _ESTIMATORS.get(str(run.setting("algorithm.estimator")))
+    batch, samples = run.setting("trainer.batch"), run.setting("rollout.samples_per_prompt")
+    facts = [
+        ("Model", run.setting("model")),
+        ("Method", estimator),
+        ("Steps", _steps(run)),
+        (
+            "Batch",
+            f"{batch} problems × {samples} sample{'s' if samples != 1 else ''}" if batch and samples else None,
+        ),
+        ("Reward", _reward(run)),
+        ("Seed", run.setting("seed")),
+        ("Device", run.setting("trainer.device")),
+        ("Time", _time(run.steps)),
+        (
+            "Versions",
+            ", ".join(f"{name} {version}" for name, version in run.versions.items()) or "not recorded",
+        ),
+    ]
+    return [(name, make_visible(str(value), 400)) for name, value in facts if value not in (None, "")]
+
+
+def _steps(run: RunInputs) -> str:
+    planned = run.setting("trainer.steps")
+    if planned is None:
+        return str(run.trained_steps or "")
+    return f"{run.trained_steps} of {planned}"
+
+
+def _reward(run: RunInputs) -> str | None:
+    policy = run.setting("reward.policy")
+    name = policy.get("name") if isinstance(policy, dict) else policy
+    return str(name).replace("_", " ") if name else None
+
+
+def _time(steps: Sequence[StepMetrics]) -> str:
+    stepping = math.fsum(_finite(one.data.get("timing_s/step")) for one in steps)
+    testing = math.fsum(_finite(one.data.get("timing_s/testing")) for one in steps)
+    if not stepping:
+        return ""
+    return f"{format_duration(stepping)} in steps" + (f", {format_duration(testing)} in validation" if testing else "")
+
+
+def _finite(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) else 0.0
+
+
+def make_metric_lines(steps: Sequence[StepMetrics]) -> list[tuple[str, list[MetricLine]]]:
+    """Sum up every logged metric, in the groups of the catalogue; unknown ones come last."""
+    names = sorted({name for one in steps for name in one.data})
+    groups = {group.title: [n for n in names if describe(n) in group.metrics] for group in CATALOGUE}
+    groups["Not in the catalogue"] = [name for name in names if describe(name) is None]
+    return [(title, [_metric_line(steps, name) for name in members]) for title, members in groups.items() if members]
+
+
+def _metric_line(steps: Sequence[StepMetrics], name: str) -> MetricLine:
+    values = [one.data[name] for one in steps if name in one.data]
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = (min(finite), max(finite)) if finite else (math.nan, math.nan)
+    first, last, low_text, high_text = (format_number(value) for value in (values[0], values[-1], low, high))
+    return MetricLine(make_visible(name, 200), first, last, low_text, high_text, describe(name))

@@ -1,0 +1,144 @@
+"""Reading a run's folder for the report: what can be read is kept, what cannot is said.
+
+Covered: configuration, command, versions, metrics.  Not covered: evaluations (`evaluation`) and verdict
+records (`programs`), which are read in the same spirit.  A run that broke off is the one whose report is
+needed most, so nothing here raises over a damaged file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from code_rlvr.errors import DataError
+from code_rlvr.runs import RunFolder, StepMetrics
+
+SHOWN_LINES = 5
+"""Line numbers that a message names before it only counts."""
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What is known of a run, evaluations and programs apart.
+
+    Args:
+        name: The folder's name.
+        config: ``config.json`` as it stands there; empty if it cannot be read.
+        command: The trainer's command line, or empty.
+        versions: Library to version; empty if the run did not record them.
+        steps: Metrics in the order of steps; 0 is the validation before training.
+    """
+
+    name: str
+    config: dict[str, Any]
+    command: str
+    versions: dict[str, str]
+    steps: list[StepMetrics]
+
+    def setting(self, path: str) -> Any:
+        """Return a setting by its dotted path, or None if it is not there."""
+        value: Any = self.config
+        for key in path.split("."):
+            if not isinstance(value, dict) or key not in value:
+                return None
+            value = value[key]
+        return value
+
+    @property
+    def trained_steps(self) -> int:
+        """The last step with training metrics; 0 if there is none."""
+        return max((one.step for one in self.steps if "timing_s/step" in one.data), default=0)
+
+
+def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
+    """Read what there is.
+
+    Args:
+        run: The run's folder.
+        losses: Gets one sentence for each thing that is missing or damaged.
+    """
+    versions = _read_object(run.path / "versions.json", [])  # written by newer runs only
+    steps = read_good_metrics(run.metrics, losses)
+    _say_unjudged(steps, losses)
+    return RunInputs(
+        name=run.path.resolve().name,
+        config=_read_object(run.config, losses),
+        command=_read_text(run.command, losses).strip(),
+        versions={str(key): str(value) for key, value in versions.items()},
+        steps=steps,
+    )
+
+
+def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
+    """Read the metrics whose lines are sound; `runs.read_metrics` refuses a file with one that is not.
+
+    Args:
+        file: ``metrics.jsonl``.
+        losses: Gets a sentence about lines that cannot be read and steps that are missing.
+    """
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        losses.append(f"{file.name} cannot be read ({error.strerror}): there are no curves.")
+        return []
+    steps: dict[int, dict[str, float]] = {}
+    bad: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            metrics = StepMetrics.from_line(line)
+        except (DataError, OverflowError, RecursionError):  # the last two: absurd numbers, absurd nesting
+            bad.append(number)
+            continue
+        steps[metrics.step] = {**steps.get(metrics.step, {}), **metrics.data}
+    if bad:
+        losses.append(
+            f"{file.name}: {len(bad)} of {len(lines)} lines cannot be read ({_numbers('line', bad)}); "
+            "what they held is missing below."
+        )
+    if not steps:
+        losses.append(f"{file.name} holds no metrics: there are no curves.")
+    missing = sorted(set(range(1, max(steps, default=0) + 1)) - steps.keys())
+    if missing:
+        losses.append(f"{file.name} has no metrics of {_numbers('step', missing)}.")
+    return [StepMetrics(step, steps[step]) for step in sorted(steps)]
+
+
+def _say_unjudged(steps: Sequence[StepMetrics], losses: list[str]) -> None:
+    shares = {one.step: one.data.get("reward/unjudged", 0.0) for one in steps}
+    lossy = [step for step, share in shares.items() if share > 0]
+    if lossy:
+        losses.append(
+            f"Samples were lost in {_numbers('step', lossy)}: up to {max(shares.values()):.1%} of a step was "
+            "never scored and is in no figure."
+        )
+
+
+def _numbers(what: str, numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
+    more = len(numbers) - SHOWN_LINES
+    return f"{what}{'s' if len(numbers) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _read_text(file: Path, losses: list[str]) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        losses.append(f"{file.name} cannot be read ({error.strerror}).")
+        return ""
+
+
+def _read_object(file: Path, losses: list[str]) -> dict[str, Any]:
+    text = _read_text(file, losses)
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    losses.append(f"{file.name} is not a JSON object.")
+    return {}
