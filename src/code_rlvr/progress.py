@@ -1,0 +1,66 @@
+"""Progress of a job in stages, on a terminal or in a log.
+
+A stage is a numbered heading, lines below it, and the time it took.  On a terminal long work has a bar that
+vanishes when it is done; in a log, where bars would be noise, only the lines remain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class Stages:
+    """Shows the stages of one job.
+
+    Args:
+        console: Where to show them.
+        total: How many there will be.
+    """
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._console = console
+        self._total = total
+        self._number = 0
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """Show a heading, and the time taken once the stage is done."""
+        self._number += 1
+        started = time.monotonic()
+        self._console.print(f"[bold]{self._number}/{self._total}  {escape(title)}[/]")
+        yield
+        self._console.print(f"     [dim]{time.monotonic() - started:.0f} s[/]")
+
+    def note(self, text: str) -> None:
+        """Show one line below the heading."""
+        self._console.print(f"     {escape(text)}", soft_wrap=True)
+
+    @contextmanager
+    def bar(self, total: int) -> Iterator[Callable[[int, str], None]]:
+        """Show a bar while something long runs.
+
+        Args:
+            total: How much there is to do.
+
+        Yields:
+            A function to call with how much is done and a few words.
+        """
+        if not self._console.is_terminal:
+            yield lambda done, words: None
+            return
+        columns = (
+            TextColumn("    "),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+        )
+        with Progress(*columns, console=self._console, transient=True) as progress:
+            task = progress.add_task("", total=total)
+            yield lambda done, words: progress.update(task, completed=done, description=escape(words))

@@ -1,0 +1,47 @@
+"""The command line as a person meets it: help, exit codes, messages on standard error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from code_rlvr.cli import main; main()"]
+
+
+def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, cwd=cwd)
+
+
+@pytest.mark.parametrize("command", ["quickstart", "train", "merge", "report"])
+def test_every_command_has_a_help_with_an_example(command: str) -> None:
+    shown = run(command, "--help")
+    assert shown.returncode == 0
+    assert f"code-rlvr {command}" in shown.stdout
+
+
+def test_help_loads_no_heavy_library() -> None:
+    source = "import code_rlvr.cli, sys; print([m for m in ('torch', 'ray', 'verl') if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
+    assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train", "trainer.step=3"], "did you mean trainer.steps"),
+        (["train", "--config", "absent.toml"], "absent.toml"),
+        (["train"], "config.json"),  # no model was named
+        (["train", "--resume", "runs/absent"], "runs/absent/config.json"),
+        (["merge", "runs/absent"], "has no checkpoint"),
+        (["report", "runs/absent"], "runs/absent"),
+    ],
+)
+def test_bad_input_is_exit_code_2_with_one_message(words: list[str], message: str, tmp_path: Path) -> None:
+    shown = run(*words, cwd=tmp_path)
+    assert shown.returncode == 2
+    assert "error:" in shown.stderr
+    assert message in shown.stderr
+    assert "Traceback" not in shown.stderr
