@@ -173,19 +173,16 @@ def compute_score(
     """Score one response; verl's `custom_reward_function`, safe from many threads at once.
 
     Args:
-        data_source: The row's data source; only noted.
-        solution_str: What the model wrote.
+        data_source, solution_str: The row's data source, which is only noted, and what the model wrote.
         ground_truth: The tests, in any layout that `Tests.parse` reads.
         extra_info: The row's; `problem_id`, `split` and `global_steps` are noted, `tests` may be used.
         policy: The name of a policy, or a mapping with `name` and weights.
         limits: Fields of `Limits`, in place of their defaults.
-        workers: How many programs this process runs at once; the first call decides.
-        max_tests: Of more tests, judge by a sample of this size.
-        verdict_dir: Where to append one JSON line per sample, in `step_<training step>.jsonl`.
-        keep_text: Whether those lines hold the responses too.
+        workers, max_tests: As for `shared_judge` and `score_response`.
+        verdict_dir, keep_text: Where to append one JSON line per sample, and whether with the response.
 
     Returns:
-        The keys `METRIC_KEYS`, on every path.
+        `METRIC_KEYS`, on every path.
 
     Raises:
         Unjudged: If the judge broke; verl then drops the sample.

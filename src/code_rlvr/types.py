@@ -49,8 +49,8 @@ class Limits:
         output_mib: Bytes that a test may write to stdout, and as many again to stderr.
         compile_s: CPU seconds for compiling the program, once.
         deadline_s: Wall seconds for one sample, all its tests together; queueing does not count.
-        timeouts_before_stop: After so many tests over time the rest count as failed without being run; a
-            program that passes never meets this bound.
+        timeouts_before_stop: After so many tests over time the rest count as failed without being run; None
+            runs every test. A program that passes never meets this bound.
 
     Raises:
         ConfigError: If a limit is not a positive finite number.
@@ -62,12 +62,12 @@ class Limits:
     output_mib: float = 16.0
     compile_s: float = 10.0
     deadline_s: float = 120.0
-    timeouts_before_stop: int = 3
+    timeouts_before_stop: int | None = None
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if value is None and name == "wall_s":
+            if value is None and name in ("wall_s", "timeouts_before_stop"):
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise ConfigError(f"limits.{name} is {value!r}, not a number")

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from pathlib import Path
@@ -35,21 +34,19 @@ class Quickstart:
 
     def __init__(self, runs_dir: Path) -> None:
         self.marker = str(uuid.uuid4())
+        self._output = runs_dir / f"{self.marker}.log"
         command = [sys.executable, "-u", "-c", "from code_rlvr.cli import main; main()", "quickstart"]
-        self.process = subprocess.Popen(
-            [*command, "--runs-dir", str(runs_dir), *SMALL],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, MARKER: self.marker},
-        )
-        self.output = ""
-        threading.Thread(target=self._read, daemon=True).start()
+        with self._output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [*command, "--runs-dir", str(runs_dir), *SMALL],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, MARKER: self.marker},
+            )
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.output += line
+    @property
+    def output(self) -> str:
+        return self._output.read_text(encoding="utf-8")
 
     def wait_for(self, pattern: str, seconds: float = 300) -> None:
         deadline = time.monotonic() + seconds

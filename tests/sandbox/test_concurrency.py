@@ -80,7 +80,7 @@ def test_reader_that_stops_early_leaves_no_work(judge: Judge) -> None:
 
 
 FORKED = """
-import os, warnings
+import os, sys, warnings
 warnings.simplefilter("ignore")
 from code_rlvr import Judge, JudgeFault, Tests, compute_score
 tests = Tests.stdio(["a"], ["a"])
@@ -94,7 +94,7 @@ if pid == 0:
     except JudgeFault as fault:
         assert "forked" in str(fault)
         assert compute_score("x", response, tests.to_json())["score"] == 1.0
-        os._exit(7)
+        sys.exit(7)  # closes what is its own, and nothing of its parent's
     os._exit(1)
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
 assert judge.judge("print(input())", tests).accepted

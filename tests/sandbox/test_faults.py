@@ -157,6 +157,13 @@ def test_program_over_time_again_and_again_is_given_up(judge: Judge) -> None:
     assert judgement.test_pass_rate == 0.2
 
 
+def test_every_test_is_run_unless_a_bound_is_set(judge: Judge) -> None:
+    tests = Tests.stdio(["0"] * 5 + ["1"], ["1"] * 6)
+    judgement = judge.judge("n = int(input())\nwhile not n: pass\nprint(n)", tests, limits=Limits(cpu_s=0.1))
+    assert len(judgement.cases) == 6
+    assert judgement.test_pass_rate == 1 / 6
+
+
 def test_sample_over_its_deadline_by_sleeping_is_over_time(judge: Judge) -> None:
     limits = Limits(cpu_s=1, wall_s=60, deadline_s=1)
     started = time.monotonic()
@@ -166,8 +173,8 @@ def test_sample_over_its_deadline_by_sleeping_is_over_time(judge: Judge) -> None
 
 
 def test_right_program_that_the_deadline_cuts_short_is_unjudged(judge: Judge) -> None:
-    limits = Limits(deadline_s=0.3)
-    source = "import time\ntime.sleep(0.25)\nprint(input())"
+    limits = Limits(deadline_s=1.5)  # no test takes half of it, whatever else the machine does
+    source = "import time\ntime.sleep(0.4)\nprint(input())"
     with pytest.raises(Unjudged, match="machine is too busy"):
         judge.judge(source, Tests.stdio(["a"] * 20, ["a"] * 20), limits=limits)
 

@@ -59,6 +59,16 @@ def test_the_exit_code_and_the_output_are_the_commands_own(tmp_path: Path) -> No
     assert log.read_text(encoding="utf-8") == "out\n"
 
 
+def test_what_the_command_leaves_in_its_temporary_folder_goes_with_it(tmp_path: Path) -> None:
+    source = "import tempfile; print(tempfile.mkdtemp())"
+    log = tmp_path / "log"
+    with SupervisedCommand([sys.executable, "-c", source], log, dict(os.environ)) as command:
+        assert wait_until(lambda: command.poll() is not None)
+    left = Path(log.read_text(encoding="utf-8").strip())
+    assert not left.exists()
+    assert not left.parent.exists()
+
+
 @pytest.mark.timeout(60)
 def test_a_detached_child_that_ignores_sigterm_ends_with_the_command(tmp_path: Path, marker: str) -> None:
     with SupervisedCommand(

@@ -1,9 +1,10 @@
 """Runs one command and sees to it that nothing of it survives.
 
-Started by `supervise` as a process of its own (``python -I -S guardian.py LOG COMMAND…``), with standard
-input connected to its parent.  It becomes the reaper of every orphan below it, so a process that the
-command detaches (Ray does that) still comes back to it.  When the command ends, or its parent closes the
-pipe or dies, even by SIGKILL, the guardian ends every descendant and leaves with the command's exit code.
+Started by `supervise` as a process of its own (``python -I -S guardian.py LOG SCRATCH COMMAND…``), with
+standard input connected to its parent.  It becomes the reaper of every orphan below it, so a process that the
+command detaches (Ray does that) still comes back to it.  When the command ends, or its parent closes the pipe or
+dies, even by SIGKILL, the guardian ends every descendant, removes the scratch folder and leaves with the
+command's exit code.
 
 Standard library only, so that it starts in a few milliseconds.
 """
@@ -12,6 +13,7 @@ import contextlib
 import ctypes
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,8 +69,14 @@ def end_descendants() -> None:
     _reap()
 
 
-def main(log_path: str, command: list[str]) -> int:
-    """Run `command` with its output in `log_path`; return its exit code, or `STOPPED`."""
+def main(log_path: str, scratch: str, command: list[str]) -> int:
+    """Run `command` with its output in `log_path`; return its exit code, or `STOPPED`.
+
+    Args:
+        log_path: Appended to.
+        scratch: An existing folder for temporary files; removed at the end.
+        command: Program and arguments.
+    """
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # A terminal's interrupt is the parent's to handle: it closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -81,8 +89,9 @@ def main(log_path: str, command: list[str]) -> int:
             break
         code = child.poll()
     end_descendants()
+    shutil.rmtree(scratch, ignore_errors=True)
     return STOPPED if code is None else code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.console import step_lines
 from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
-from code_rlvr.train.supervise import SupervisedCommand
+from code_rlvr.train.supervise import SupervisedCommand, new_scratch
 from code_rlvr.train.versions import installed_versions
 
 POLL_S = 0.1
@@ -69,11 +67,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print) -> Tra
         raise UsageError(
             f"{config.run.path} has been trained for {start_step} steps already; raise trainer.steps to go on"
         )
-    ray_dir = Path(tempfile.mkdtemp(prefix="code-rlvr-"))  # short: Ray's socket paths are bounded
-    try:
-        return _run(config, ray_dir, start_step, say)
-    finally:
-        shutil.rmtree(ray_dir, ignore_errors=True)
+    return _run(config, start_step, say)
 
 
 def _prepare_folder(config: TrainConfig, resume: bool) -> int:
@@ -93,15 +87,16 @@ def _prepare_folder(config: TrainConfig, resume: bool) -> int:
     return last or 0
 
 
-def _run(config: TrainConfig, ray_dir: Path, start_step: int, say: Say) -> TrainResult:
+def _run(config: TrainConfig, start_step: int, say: Say) -> TrainResult:
     run = config.run
     attempt = 1 + len(list(run.logs.glob("verl_metrics.*.jsonl")))
     segment = run.logs / f"verl_metrics.{attempt}.jsonl"
     (run.logs / STOP_FILE).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "verl.trainer.main_ppo", *verl_overrides(config, ray_dir=ray_dir)]
+    scratch = new_scratch()
+    command = [sys.executable, "-m", "verl.trainer.main_ppo", *verl_overrides(config, ray_dir=scratch)]
     run.command.write_text(shlex.join(command) + "\n", encoding="utf-8")
     follower = _Follower(config, MetricsTail(segment, run.metrics), say)
-    with SupervisedCommand(command, _log(run), _environment(config, segment)) as trainer:
+    with SupervisedCommand(command, _log(run), _environment(config, segment), scratch) as trainer:
         while (code := trainer.poll()) is None:
             if not follower.read() and follower.silent_s > follower.bound_s:
                 raise TrainingError(_hung_message(run, follower))

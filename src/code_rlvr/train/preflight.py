@@ -20,7 +20,7 @@ from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.versions import check_verl
 
 CPU_RUN_GIB = 5.0
-"""Memory of a CPU run with a small model: measured 4.2 GiB over all its processes, and some room."""
+"""Memory of a CPU run with a small model: measured 4.5 GiB over all its processes, and some room."""
 
 FREE_DISK_GIB = 2.0
 """Room for logs, rollouts and the checkpoints of a small model."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,21 +19,28 @@ END_S = guardian.GRACE_S + guardian.KILL_S + 2.0
 """Longest wait for the guardian to end everything."""
 
 
+def new_scratch() -> Path:
+    """Make a folder for temporary files; its path is short, because sockets lie in it and their paths are bounded."""
+    return Path(tempfile.mkdtemp(prefix="code-rlvr-"))
+
+
 class SupervisedCommand:
-    """A running command whose whole process tree ends with it.
+    """A running command whose whole process tree, and whatever it left in its scratch folder, ends with it.
 
     Args:
         command: Program and arguments.
         log: File that gets its output, appended.
-        env: The whole environment.
+        env: The environment; ``TMPDIR`` is set to the scratch folder.
+        scratch: An existing folder for its temporary files; a new one when None.
     """
 
-    def __init__(self, command: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], log: Path, env: Mapping[str, str], scratch: Path | None = None) -> None:
+        scratch = scratch or new_scratch()
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", guardian.__file__, str(log), *command],
+            [sys.executable, "-I", "-S", guardian.__file__, str(log), str(scratch), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            env=dict(env),
+            env={**env, "TMPDIR": str(scratch)},
             start_new_session=True,
         )
 

@@ -235,7 +235,8 @@ class _Job:
             judged.append(CaseJudgement(verdict, result.cpu_s, result.wall_s, result.memory_mib, stderr))
             timeouts = sum(case.verdict is Verdict.TIME_LIMIT_EXCEEDED for case in judged)
             failed = verdict is not Verdict.ACCEPTED
-            if timeouts >= self.limits.timeouts_before_stop or (failed and self.stop_at_first_failure):
+            given_up = self.limits.timeouts_before_stop is not None and timeouts >= self.limits.timeouts_before_stop
+            if given_up or (failed and self.stop_at_first_failure):
                 break
         return judged
 

@@ -59,6 +59,7 @@ class Sandbox:
     """
 
     def __init__(self) -> None:
+        self._pid = os.getpid()
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="code-rlvr-"))
             # A script is compiled at each start, which costs 4 ms; a .pyc is not.
@@ -91,8 +92,9 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Remove the sandbox's files."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        """Remove the sandbox's files, unless this process is a fork of the one that they belong to."""
+        if os.getpid() == self._pid:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class RunningProgram:
