@@ -48,7 +48,12 @@ class Completion:
 
 @dataclass
 class _Rows:
-    """The live rows of a batch; every tensor's first dimension is the row."""
+    """The live rows of a batch; every tensor's first dimension is the row.
+
+    Token `t` of a row is drawn by inverting its cumulative distribution at the `t`-th number of a Philox stream
+    seeded with the row's own seed (`uniform`).  So which rows are beside it does not matter, except where a rounding
+    difference (padding changes the order of sums) moves a draw across the border between two tokens.
+    """
 
     origin: torch.Tensor
     temperature: torch.Tensor
@@ -109,10 +114,7 @@ def generate_batch(
 ) -> list[Completion]:
     """Sample one completion for each prompt.
 
-    Token `t` of a row is drawn by inverting its cumulative distribution at the `t`-th number of a Philox
-    stream seeded with the row's own seed.  So a row's completion does not depend on which rows are
-    beside it, except where a rounding difference (padding changes the order of sums) moves a draw
-    across the border between two tokens.
+    A row's completion depends on its own seed, not on the rows beside it; see `_Rows`.
 
     Args:
         model: A causal language model; it is put in evaluation mode for the call.
@@ -140,15 +142,8 @@ def generate_batch(
     with torch.inference_mode(), _evaluation_mode(model):
         eos = torch.tensor(sorted(set(eos_token_ids)), dtype=torch.long, device=model.device)
         for chunk in (order[start : start + max_rows] for start in range(0, len(order), max_rows)):
-            done = _decode(
-                model,
-                [prompts[i] for i in chunk],
-                [samplings[i] for i in chunk],
-                [seeds[i] for i in chunk],
-                eos,
-                pad_token_id,
-            )
-            completions.update(zip(chunk, done, strict=True))
+            rows = ([prompts[i] for i in chunk], [samplings[i] for i in chunk], [seeds[i] for i in chunk])
+            completions.update(zip(chunk, _decode(model, *rows, eos, pad_token_id), strict=True))
     return [completions[i] for i in range(len(prompts))]
 
 

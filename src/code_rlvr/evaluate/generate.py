@@ -93,39 +93,31 @@ def evaluate(
         problems: At least one, with distinct ids.
         judge: Judges in a thread of its own while the engine draws the next batch.
         settings: How to sample.
-        samples_file: JSONL, one `SampleRecord` a line.  If it exists, its samples are kept and the rest is
-            added; samples that the judge failed on are made again.
+        samples_file: JSONL of `SampleRecord`.  If it exists, its samples are kept and the rest is added; those
+            that the judge failed on are made again.
         groups: Group of a problem by its id; its data source where left out.
         on_progress: Called after each batch.
 
-    Returns:
-        The scores over all samples in the file.
-
     Raises:
-        DataError: There is no problem, an id occurs twice, or the file was made with another model, other
-            settings or other tests.
+        DataError: No problem, an id twice, or a file made with another model, other settings or other tests.
         Unjudged: The judge failed on every sample.
     """
     if not problems or len({problem.problem_id for problem in problems}) < len(problems):
         raise DataError("an evaluation needs at least one problem, each with an id of its own")
     fingerprint = _fingerprint(engine, problems, settings)
     done = _resume(samples_file, fingerprint)
-    todo = [
-        _Todo(problem, sample, _sample_seed(settings.seed, problem.problem_id, sample))
-        for problem in problems
-        for sample in range(settings.samples)
-        if (problem.problem_id, sample) not in done
-    ]
-    total = len(todo) + len(done)
+    wanted = [(problem, sample) for problem in problems for sample in range(settings.samples)]
+    missing = [(problem, sample) for problem, sample in wanted if (problem.problem_id, sample) not in done]
+    todo = [_Todo(one, sample, _sample_seed(settings.seed, one.problem_id, sample)) for one, sample in missing]
     with samples_file.open("a", encoding="utf-8") as file:
         for records in _sample_and_judge(engine, judge, todo, settings, fingerprint, groups or {}):
             file.writelines(record.model_dump_json() + "\n" for record in records)
             file.flush()
             done.update({(record.problem_id, record.sample): record for record in records})
             if on_progress:
-                on_progress(len(done), total)
-    order = [(problem.problem_id, sample) for problem in problems for sample in range(settings.samples)]
-    return _scores(model_name, fingerprint, settings, [done[key] for key in order])
+                on_progress(len(done), len(wanted))
+    records = [done[problem.problem_id, sample] for problem, sample in wanted]
+    return _scores(model_name, fingerprint, settings, records)
 
 
 def _fingerprint(engine: Engine, problems: Sequence[Problem], settings: EvaluationSettings) -> str:

@@ -156,8 +156,8 @@ def _environment(config: TrainConfig, segment: Path) -> dict[str, str]:
             "VERL_ENGINE_DEVICE": "cuda",  # the registry's name of the FSDP engine
             # Ray checks its logical GPUs against this list, real or not.
             "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(config.trainer.gpus_per_node))),
-            # Threads of one process that wait for each other spin; beside other busy processes that was
-            # measured 12 times slower than one thread. Ranks are the way to use more cores.
+            # Threads of one process wait for each other by spinning, which costs most where other processes
+            # are busy, and here they are: one thread each. Ranks are the way to use more cores.
             "OMP_NUM_THREADS": "1",
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         }

@@ -119,20 +119,21 @@ class HfServer:
     async def _answer(self, batch: list[_Request]) -> None:
         """Decode `batch` in a thread and resolve its futures, with the exception if decoding fails."""
         started = time.monotonic()
-        try:
-            completions = await asyncio.to_thread(
-                generate_batch,
-                self._model,
-                [request.prompt for request in batch],
-                [request.sampling for request in batch],
-                eos_token_ids=self._eos_ids,
-                pad_token_id=self._pad_id,
-                seeds=[request.seed for request in batch],
-                max_rows=MAX_ROWS,
-            )
-        except (RuntimeError, ValueError, IndexError) as error:
+        decoding = asyncio.to_thread(
+            generate_batch,
+            self._model,
+            [request.prompt for request in batch],
+            [request.sampling for request in batch],
+            eos_token_ids=self._eos_ids,
+            pad_token_id=self._pad_id,
+            seeds=[request.seed for request in batch],
+            max_rows=MAX_ROWS,
+        )
+        # Whatever goes wrong there must reach the callers, who would otherwise wait for ever.
+        (completions,) = await asyncio.gather(decoding, return_exceptions=True)
+        if isinstance(completions, BaseException):
             for request in batch:
-                request.done.set_exception(TrainingError(f"generation failed: {error}"))
+                request.done.set_exception(TrainingError(f"generation failed: {completions!r}"))
             return
         # The sampler adds these up: seconds spent on this sample, and when (Unix time) it was there.
         timing = {"generate_s": (time.monotonic() - started) / len(batch), "generated_at": time.time()}
