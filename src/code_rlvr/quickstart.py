@@ -15,13 +15,14 @@ from pathlib import Path
 
 from pydantic import Field
 from rich.console import Console
+from rich.table import Table
 from transformers.utils import logging as transformers_logging
 
 from code_rlvr.config import Section
 from code_rlvr.data.parquet import write_parquet
 from code_rlvr.data.starter import StarterSet, build_starter, imperfect_corpus
 from code_rlvr.errors import UsageError
-from code_rlvr.evaluate.compare import Comparison, compare_runs
+from code_rlvr.evaluate.compare import Difference, compare_runs
 from code_rlvr.evaluate.engine import HuggingFaceEngine
 from code_rlvr.evaluate.generate import EvaluationSettings, evaluate
 from code_rlvr.evaluate.scores import Scores, read_scores
@@ -72,7 +73,7 @@ class QuickstartConfig(Section):
     starter: StarterSizes = StarterSizes()
     corpus: CorpusConfig = CorpusConfig()
     warm_start: WarmStartSettings = WarmStartSettings()
-    evaluation: EvaluationSettings = EvaluationSettings(samples=4, instruction=INSTRUCTION)
+    evaluation: EvaluationSettings = EvaluationSettings()
     train: TrainConfig = TrainConfig()
 
     @property
@@ -208,11 +209,17 @@ def _evaluate(
     config: QuickstartConfig, problems: StarterSet, model: Path, folder: Path, stages: Stages
 ) -> dict[str, Scores]:
     """Evaluate a model on what it never saw, sampled and greedy; return the scores by name."""
-    greedy = config.evaluation.model_copy(update={"temperature": 0.0, "samples": 1})
+    as_in_training = {
+        "instruction": INSTRUCTION,
+        "max_new_tokens": config.train.data.max_response_tokens,
+        "seed": config.seed,
+    }
+    sampled = config.evaluation.model_copy(update=as_in_training)
+    greedy = sampled.model_copy(update={"temperature": 0.0, "samples": 1, "ks": (1,)})
     parts: list[tuple[str, list[Problem], EvaluationSettings]] = [
-        ("heldout", problems.heldout, config.evaluation),
+        ("heldout", problems.heldout, sampled),
         ("heldout_greedy", problems.heldout, greedy),
-        ("unseen", problems.unseen, config.evaluation),
+        ("unseen", problems.unseen, sampled),
     ]
     scores: dict[str, Scores] = {}
     engine: HuggingFaceEngine | None = None
@@ -227,7 +234,7 @@ def _evaluate(
                         str(model),
                         part,
                         judge,
-                        settings.model_copy(update={"seed": config.seed}),
+                        settings,
                         folder / f"{name}.samples.jsonl",
                         groups=problems.novelty if name != "unseen" else None,
                         on_progress=_count(advance, name),
@@ -246,25 +253,27 @@ def _summarise(
     run: RunFolder, before: dict[str, Scores], after: dict[str, Scores], console: Console, seconds: float
 ) -> None:
     """Print one screen: what changed, how sure that is, and where everything lies."""
-    console.print()
-    for name in before:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("Pass@1", "before", "after", "change", "95% interval"):
+        table.add_column(heading, justify="left" if heading == "Pass@1" else "right")
+    for name, label in _LABELS.items():
         comparison = compare_runs(before[name], after[name])
         _write_json(run.eval / f"{name}.comparison.json", comparison.model_dump(mode="json"))
-        console.print(f"  {_LABELS[name]:<34}{_verdict(comparison)}")
-    console.print(f"\n  {'report':<10}{run.report}\n  {'model':<10}{run.merged}\n  {'metrics':<10}{run.metrics}")
-    console.print(f"\n  done in {seconds / 60:.1f} minutes")
+        table.add_row(label, *_figures(comparison.overall))
+    console.print()
+    console.print(table)
+    for title, path in (("report", run.report), ("model", run.merged), ("metrics", run.metrics)):
+        console.print(f"{title:<9}{path}", soft_wrap=True)
+    console.print(f"done in {seconds / 60:.1f} minutes")
 
 
 _LABELS = {
-    "heldout": "held-out Pass@1 (sampled)",
-    "heldout_greedy": "held-out Pass@1 (greedy)",
-    "unseen": "unseen kinds of problem (sampled)",
+    "heldout": "held-out problems, sampled",
+    "heldout_greedy": "held-out problems, greedy",
+    "unseen": "unseen kinds of problem, sampled",
 }
 
 
-def _verdict(comparison: Comparison) -> str:
-    change = comparison.overall
-    return (
-        f"{change.before:.3f} → {change.after:.3f}   {change.change:+.3f} "
-        f"(95% interval {change.interval.low:+.3f} to {change.interval.high:+.3f})"
-    )
+def _figures(change: Difference) -> tuple[str, str, str, str]:
+    interval = f"{change.interval.low:+.3f} to {change.interval.high:+.3f}"
+    return f"{change.before:.3f}", f"{change.after:.3f}", f"{change.change:+.3f}", interval

@@ -122,7 +122,7 @@ class TrainerConfig(Section):
     """Training steps; a resumed run goes on to this number."""
     batch: int = Field(64, ge=1)
     """Prompts per step."""
-    save_every: int = Field(20, ge=1)
+    save_every: int = Field(10, ge=1)
     """Steps between checkpoints; the last step always saves one."""
     keep_checkpoints: int = Field(2, ge=1)
     """Newest checkpoints kept on disk."""
