@@ -201,7 +201,6 @@ def _train(config: QuickstartConfig, stages: Stages) -> None:
         return
     if done is None:
         checkpoints.clear_unfinished(run)
-    stages.note("starting Ray and verl takes about a minute; their output goes to logs/verl.log")
     train(training, resume=done is not None, say=stages.note)
 
 

@@ -28,7 +28,7 @@ def trained(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
 
 def test_each_step_shows_one_line_and_logs_the_rewards_of_its_samples(trained: tuple[Path, list[str]]) -> None:
     runs_dir, lines = trained
-    assert [line.split(" | ")[0] for line in lines if "train" in line] == ["[step 1/2] train", "[step 2/2] train"]
+    assert [line.split(" | ")[0] for line in lines if "] train" in line] == ["[step 1/2] train", "[step 2/2] train"]
     run = RunFolder(runs_dir / "run")
     for metrics in read_metrics(run.metrics):
         if metrics.step == 0:
@@ -54,7 +54,7 @@ def test_a_resume_goes_on_and_keeps_the_earlier_metrics(trained: tuple[Path, lis
     lines: list[str] = []
     result = train(training_config(inputs, trained[0], "trainer.steps=3"), resume=True, say=lines.append)
     assert result.steps == 3
-    assert [line.split(" | ")[0] for line in lines if "train" in line] == ["[step 3/3] train"]
+    assert [line.split(" | ")[0] for line in lines if "] train" in line] == ["[step 3/3] train"]
     assert run.metrics.read_bytes().startswith(earlier)
     assert [metrics.step for metrics in read_metrics(run.metrics)] == [0, 1, 2, 3]
     assert json.loads(run.config.read_text(encoding="utf-8"))["trainer"]["steps"] == 3

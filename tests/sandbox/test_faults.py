@@ -58,13 +58,17 @@ time.sleep(0.2)
 """
 FAMILY = """
 import os, time
+read_end, write_end = os.pipe()
 for _ in range(20):
     if os.fork() == 0:
         if os.getpid() % 2:
             os.setsid()
         print(os.getpid(), flush=True)
+        os.write(write_end, b".")
         time.sleep(300)
-time.sleep(0.3)
+printed = 0
+while printed < 20:
+    printed += len(os.read(read_end, 20))
 """
 
 
@@ -80,7 +84,7 @@ def test_many_children_do_not_outlive_their_test() -> None:
 
 
 def test_children_of_a_program_over_time_are_killed_with_it() -> None:
-    pids = pids_after(FAMILY.replace("time.sleep(0.3)", "time.sleep(0.3)\nwhile True: pass"))
+    pids = pids_after(FAMILY + "while True: pass\n")
     assert len(pids) == 20
     assert not any(map(is_alive, pids))
 

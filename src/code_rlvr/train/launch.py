@@ -96,6 +96,7 @@ def _run(config: TrainConfig, start_step: int, say: Say) -> TrainResult:
     command = [sys.executable, "-m", "verl.trainer.main_ppo", *verl_overrides(config, ray_dir=scratch)]
     run.command.write_text(shlex.join(command) + "\n", encoding="utf-8")
     follower = _Follower(config, MetricsTail(segment, run.metrics), say)
+    say(f"starting Ray and verl takes about a minute; their output goes to {_log(run)}")
     with SupervisedCommand(command, _log(run), _environment(config, segment), scratch) as trainer:
         while (code := trainer.poll()) is None:
             if not follower.read() and follower.silent_s > follower.bound_s:
