@@ -109,3 +109,16 @@ def test_fork_of_the_caller_gets_a_judge_of_its_own() -> None:
 def test_process_that_scored_ends_by_itself() -> None:
     source = "from code_rlvr import compute_score\ncompute_score('x', 'print(1)', {'inputs': [''], 'outputs': ['1']})"
     subprocess.run([sys.executable, "-W", "error", "-c", source], check=True, timeout=60)
+
+
+def test_no_output_of_threads_that_write_at_once_is_lost(judge: Judge) -> None:
+    source = """
+import os, threading
+def write():
+    for _ in range(500):
+        os.write(1, b"x" * 99 + b"\\n")
+threads = [threading.Thread(target=write) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+    assert judge.judge(source, Tests.stdio([""], [("x" * 99 + "\n") * 2000])).accepted

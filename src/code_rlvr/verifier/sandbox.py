@@ -15,6 +15,7 @@ Linux only: memory files, pidfds, subreapers.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import marshal
 import os
 import py_compile
@@ -158,7 +159,7 @@ class RunningProgram:
         try:
             with contextlib.ExitStack() as stack:
                 fds = [_memory_file(stack, "stdin", b"" if isinstance(feed, Call) else _as_bytes(feed))]
-                fds += [_memory_file(stack, name) for name in ("stdout", "stderr")]
+                fds += [_output_file(stack, name) for name in ("stdout", "stderr")]
                 if isinstance(feed, Call):
                     call = {"function": feed.function, "args": feed.args, "kwargs": dict(feed.kwargs)}
                     fds += [_memory_file(stack, "result"), _memory_file(stack, "call", marshal.dumps(call))]
@@ -248,6 +249,13 @@ def _memory_file(stack: contextlib.ExitStack, name: str, content: bytes = b"") -
     while view:
         view = view[os.write(fd, view) :]
     os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _output_file(stack: contextlib.ExitStack, name: str) -> int:
+    """A memory file that is appended to: for these the kernel does not guard the common position of several writers."""
+    fd = _memory_file(stack, name)
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
     return fd
 
 
