@@ -85,8 +85,11 @@ def train(
 
     if resume is not None and config is not None:
         raise UsageError("--resume reads the run's own config.json; give either --resume or --config")
-    file = RunFolder(resume).config if resume is not None else config
-    result = run_training(load_config(TrainConfig, file, overrides or []), resume=resume is not None)
+    words = list(overrides or [])
+    if resume is not None:  # wherever it lies now, and wherever this command is called
+        config = RunFolder(resume).config
+        words = [f"runs_dir={resume.absolute().parent}", f"name={resume.absolute().name}", *words]
+    result = run_training(load_config(TrainConfig, config, words), resume=resume is not None)
     typer.echo(f"trained {result.steps} steps; next: code-rlvr merge {result.run.path}")
 
 

@@ -45,3 +45,24 @@ def test_bad_input_is_exit_code_2_with_one_message(words: list[str], message: st
     assert "error:" in shown.stderr
     assert message in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_a_resume_works_on_the_folder_that_was_named_from_any_directory(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    moved = tmp_path / "moved" / "my-run"
+    moved.mkdir(parents=True)
+    (moved / "config.json").write_text('{"name": "old-name", "runs_dir": "runs"}', encoding="utf-8")
+    source = (
+        "import sys, code_rlvr.train.launch as launch\n"
+        "launch.train = lambda config, resume: sys.exit(f'resume={resume} {config.run.path}')\n"
+        "from code_rlvr.cli import main; main()\n"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", source, "train", "--resume", str(moved)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=elsewhere,
+    )
+    assert shown.stderr.strip() == f"resume=True {moved}"

@@ -74,10 +74,12 @@ def _prepare_folder(config: TrainConfig, resume: bool) -> int:
     """Make or check the run's folder; return the step to start from."""
     run = config.run
     last = checkpoints.last_step(run)
+    if last is None and (resume or run.command.exists()):
+        raise UsageError(
+            f"{run.path} has no checkpoint to go on from; choose another name=, or remove it and start anew"
+        )
     if run.command.exists() and not resume:
         raise UsageError(f"{run.path} holds a run already; go on with it by --resume, or choose another name=")
-    if resume and last is None:
-        raise UsageError(f"{run.path} has no checkpoint to resume from; start it without --resume")
     run.logs.mkdir(parents=True, exist_ok=True)
     run.verdicts.mkdir(exist_ok=True)
     run.config.write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
