@@ -36,6 +36,7 @@ class RunStatus(str, Enum):
     WALL_LIMIT = "WALL_LIMIT"
     MEMORY_LIMIT = "MEMORY_LIMIT"
     OUTPUT_LIMIT = "OUTPUT_LIMIT"
+    THREAD_LIMIT = "THREAD_LIMIT"
 
 
 @dataclass(frozen=True, slots=True)

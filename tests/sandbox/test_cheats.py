@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from code_rlvr import Judge, Limits, RunStatus, Tests, Unjudged, Verdict
+from code_rlvr import Judge, Limits, RunStatus, Tests, Verdict
 from code_rlvr.verifier.program import Call, Program
 from code_rlvr.verifier.sandbox import Sandbox
 
@@ -22,9 +22,9 @@ while frame is not None:
     found += [repr(frame.f_locals), repr(frame.f_globals)]
     frame = frame.f_back
 found += [repr(thing) for thing in gc.get_objects() if isinstance(thing, (str, bytes, dict, list, tuple))]
-for fd in os.listdir("/proc/self/fd"):
+for fd in range(64):
     try:
-        found.append(repr(os.pread(int(fd), 1 << 20, 0)))
+        found.append(repr(os.pread(fd, 1 << 20, 0)))
     except OSError as error:
         found.append(f"{fd}: {error}")
 text = "".join(found)
@@ -40,7 +40,15 @@ def test_expected_output_is_nowhere_in_reach_of_the_program(judge: Judge) -> Non
 
 
 def test_program_owns_no_descriptors_but_its_own() -> None:
-    source = "import os\nprint(sorted(map(int, os.listdir('/proc/self/fd')))[:-1])\ndef f(): pass"
+    source = """
+import os
+def is_open(fd):
+    try: os.fstat(fd)
+    except OSError: return False
+    return True
+print([fd for fd in range(4096) if is_open(fd)])
+def f(): pass
+"""
     with Sandbox() as sandbox, sandbox.start(Program(source), LIMITS) as running:
         assert running.run("").stdout == b"[0, 1, 2]\n"
         assert running.run(Call("f")).stdout == b"[0, 1, 2, 3]\n"
@@ -87,12 +95,6 @@ def test_replaced_exit_cannot_bring_a_child_back_into_the_guard(judge: Judge) ->
     source = "import os, sys\nos._exit = os.abort = lambda *a: None\nprint(input())\nraise KeyboardInterrupt"
     judgement = judge.judge(source, Tests.stdio(["a", "b"], ["a", "b"]))
     assert [case.verdict for case in judgement.cases] == [Verdict.RUNTIME_ERROR] * 2
-
-
-def test_program_that_kills_the_guard_is_unjudged_and_never_accepted(judge: Judge) -> None:
-    source = "import os, signal\nprint('yes', flush=True)\nos.kill(os.getppid(), signal.SIGKILL)"
-    with pytest.raises(Unjudged, match="died while a test was running"):
-        judge.judge(source, Tests.stdio(["x"], ["yes"]))
 
 
 def test_call_answers_with_its_own_value_however_it_sends_it() -> None:

@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from code_rlvr import Judge, JudgeFault, Judgement, Limits, RunStatus, Tests, Unjudged, Verdict
+from code_rlvr import ConfigError, Judge, Judgement, Limits, RunStatus, Tests, Unjudged, Verdict
 from code_rlvr.verifier.program import Program
 from code_rlvr.verifier.sandbox import Sandbox
+from tests.sandbox.processes import NAMED, descendants, is_alive, killing
 
 LIMITS = Limits(cpu_s=1.0, wall_s=5.0, memory_mib=256, output_mib=1.0)
 ECHO = Tests.stdio(["a", "b"], ["a", "b"])
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def children() -> set[str]:
-    found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            if int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid():
-                found.add(stat.parent.name)
-        except OSError:
-            continue
-    return found
-
-
 def pids_after(source: str) -> list[int]:
-    """The process ids that a program printed, after its test has ended."""
-    with Sandbox() as sandbox, sandbox.start(Program(source), LIMITS) as running:
+    """The process ids that a program printed, after its test has ended; without filters, so that it may fork."""
+    with Sandbox(isolation="process") as sandbox, sandbox.start(Program(source), LIMITS) as running:
         result = running.run("")
         return [int(pid) for pid in result.stdout.split()]
 
@@ -89,37 +73,68 @@ def test_children_of_a_program_over_time_are_killed_with_it() -> None:
     assert not any(map(is_alive, pids))
 
 
+def settled(wanted: set[int]) -> set[int]:
+    """The descendants of this process, once they are the wanted ones or some seconds have passed."""
+    deadline = time.monotonic() + 10
+    while set(descendants()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return set(descendants())
+
+
 def test_nothing_is_left_open_or_unreaped() -> None:
+    others = set(descendants())
     with Judge(workers=2, limits=LIMITS) as judge:
         judge.judge("print(input())", ECHO)
-        descriptors, processes = len(os.listdir("/proc/self/fd")), children()
-        programs = ["print(input())", "print(", "while True: pass", "import os; os.abort()", DAEMON]
+        for _ in judge.judge_many([("import time\ntime.sleep(0.3)", ECHO)] * 2):  # two workers are there now
+            pass
+        time.sleep(0.5)
+        descriptors, processes = len(os.listdir("/proc/self/fd")), set(descendants())
+        assert len(processes - others) == 2 * 2  # keeper and zygote
+        programs = ["print(input())", "print(", "while True: pass", "import os; os.abort()", DAEMON, "print(0)" * 999]
         for _ in judge.judge_many([(program, ECHO) for program in programs * 2], stop_at_first_failure=True):
             pass
-        assert (len(os.listdir("/proc/self/fd")), children()) == (descriptors, processes)
+        assert (len(os.listdir("/proc/self/fd")), settled(processes)) == (descriptors, processes)
+    assert settled(others) == others
 
 
-def test_closed_judge_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judge_makes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with Judge(workers=1, limits=LIMITS) as judge:
-        judge.judge("import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').close()\nos.chmod('a', 0)", ECHO)
-        assert list(tmp_path.iterdir())
-    assert not list(tmp_path.iterdir())
+        assert judge.judge("print(input())", ECHO).accepted
+        assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "deed",
-    [
-        "for _ in range(1100):\n    os.mkdir('deep'); os.chdir('deep')",
-        "os.mkdir('d'); os.symlink('/', 'd/link'); os.chmod('d', 0)",
-        "os.rmdir(os.getcwd())",
-        "os.chmod('.', 0)",
-    ],
-    ids=["deep", "locked", "removed", "unreadable"],
-)
-def test_working_directory_is_empty_again_for_the_next_test(deed: str, judge: Judge) -> None:
-    source = f"import os\nassert os.listdir('.') == []\nprint(input(), flush=True)\n{deed}"
-    assert judge.judge(source, ECHO).accepted
+def test_killed_caller_leaves_no_process() -> None:
+    source = """
+import os, sys, threading, time
+from code_rlvr import Judge, Limits, Tests
+judge = Judge(workers=2, limits=Limits(cpu_s=60))
+tests = Tests.stdio([""], [""])
+for program in ("while True: pass", "import time; time.sleep(100)"):
+    threading.Thread(target=judge.judge, args=(program, tests), daemon=True).start()
+time.sleep(1)
+print("running", flush=True)
+time.sleep(60)
+"""
+    others = set(descendants())
+    caller = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
+    assert caller.stdout is not None
+    assert caller.stdout.readline() == "running\n"
+    started = set(descendants()) - others - {caller.pid}
+    assert len(started) >= 2 * 4  # keeper, zygote, supervisor, child
+    caller.kill()
+    caller.wait()
+    caller.stdout.close()
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, started)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_alive, started))
+
+
+@pytest.mark.parametrize("deed", ["open('x', 'w')", "os.mkdir('x')", "os.rmdir(os.getcwd())", "os.chmod('.', 0)"])
+def test_working_directory_is_empty_and_takes_nothing(deed: str, judge: Judge) -> None:
+    source = f"import os\nassert os.listdir('.') == []\nprint(input())\ntry: {deed}\nexcept OSError: print('refused')"
+    assert judge.judge(source, Tests.stdio(["a"], ["a\nrefused"])).accepted
 
 
 def test_memory_of_one_test_does_not_count_for_the_next(judge: Judge) -> None:
@@ -149,7 +164,7 @@ if os.fork() == 0:
 os.wait()
 print(input())
 """
-    with Judge(workers=1, limits=LIMITS) as judge:
+    with Judge(workers=1, limits=LIMITS, isolation="process") as judge:
         assert judge.judge(source, Tests.stdio(["a"], ["a"])).verdict is Verdict.TIME_LIMIT_EXCEEDED
 
 
@@ -195,38 +210,50 @@ def test_source_that_is_no_text_is_a_compile_error(judge: Judge) -> None:
     assert judge.judge("print('\ud800')", ECHO).verdict is Verdict.COMPILE_ERROR
 
 
-def test_interpreter_that_does_not_start_is_a_fault_and_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with Judge(workers=1) as judge, pytest.raises(Unjudged, match=r"3 times.*did not start"):
-        judge.judge("print(input())", ECHO)
+@pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
+def test_interpreter_that_is_none_is_refused_before_anything_is_judged(python: str) -> None:
+    with pytest.raises(ConfigError, match="cannot run solutions"):
+        Judge(workers=1, python=python)
 
 
-def test_interpreter_that_is_missing_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with Sandbox() as sandbox, pytest.raises(JudgeFault, match="cannot start"):
-        sandbox.start(Program("print(1)"), LIMITS)
+def test_interpreter_that_stops_starting_is_a_fault_and_not_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr("code_rlvr.verifier.sandbox.PROGRAMS_PER_WORKER", 1)  # a new process for each program
+    with Judge(workers=1, python=python) as judge:
+        assert judge.judge("print(input())", ECHO).accepted
+        python.unlink()
+        with pytest.raises(Unjudged, match=r"3 times.*cannot start"):
+            judge.judge("print(input())", ECHO)
 
 
-def test_one_killed_guard_loses_no_verdict(tmp_path: Path, judge: Judge) -> None:
-    marker = tmp_path / "killed"
-    source = f"""
-import os, signal
-if not os.path.exists({str(marker)!r}):
-    open({str(marker)!r}, "w").close()
-    os.kill(os.getppid(), signal.SIGKILL)
-print(input())
-"""
-    assert judge.judge(source, ECHO).accepted
-    assert marker.exists()
+SLEEPER = NAMED.format(name="victim") + "import time\ntime.sleep(0.5)\nprint(input())"
+
+
+def test_program_that_is_killed_from_outside_is_run_again(judge: Judge) -> None:
+    with killing("victim", times=1) as killed:
+        assert judge.judge(SLEEPER, ECHO).accepted
+    assert len(killed) == 1
 
 
 def test_fault_among_many_is_a_value_in_its_place(judge: Judge) -> None:
-    killer = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"
-    programs = ["print(input())", killer, "print(input())", "print(1)", None]
-    outcomes = [*judge.judge_many([(program, ECHO) for program in programs])]
+    programs = ["print(input())", SLEEPER, "print(input())", "print(1)", None]
+    with killing("victim", times=3):
+        outcomes = [*judge.judge_many([(program, ECHO) for program in programs])]
     assert isinstance(outcomes[1], Unjudged)
     verdicts = [outcome.verdict.value for outcome in outcomes if isinstance(outcome, Judgement)]
     assert verdicts == ["ACCEPTED", "ACCEPTED", "WRONG_ANSWER", "NO_CODE"]
+
+
+def test_worker_that_is_killed_loses_no_verdict() -> None:
+    others = set(descendants())
+    with Judge(workers=1, limits=LIMITS) as judge:
+        assert judge.judge("print(input())", ECHO).accepted
+        for pid in set(descendants()) - others:
+            os.kill(pid, signal.SIGKILL)
+        assert judge.judge("print(input())", ECHO).accepted
 
 
 def test_signal_by_the_kernel_is_told_apart_from_an_exit() -> None:

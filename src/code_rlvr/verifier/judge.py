@@ -21,6 +21,7 @@ Not covered: processes (`sandbox`), threads (`pool`), comparing (`compare`, `ass
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 import zlib
@@ -34,10 +35,11 @@ from code_rlvr.ground_truth import Tests
 from code_rlvr.types import CaseJudgement, Judgement, Limits, RunResult, RunStatus, Verdict
 from code_rlvr.verifier.asserts import AssertCase, take_apart
 from code_rlvr.verifier.compare import output_matches, value_matches
+from code_rlvr.verifier.guard.values import decode
 from code_rlvr.verifier.pool import WorkerPool
 from code_rlvr.verifier.program import Call, Program, Provide
-from code_rlvr.verifier.sandbox import RunningProgram, Sandbox
-from code_rlvr.verifier.values import decode
+from code_rlvr.verifier.running import RunningProgram
+from code_rlvr.verifier.sandbox import Isolation, Sandbox
 
 _STATUS_VERDICTS = {
     RunStatus.CPU_LIMIT: Verdict.TIME_LIMIT_EXCEEDED,
@@ -45,6 +47,7 @@ _STATUS_VERDICTS = {
     RunStatus.MEMORY_LIMIT: Verdict.MEMORY_LIMIT_EXCEEDED,
     RunStatus.OUTPUT_LIMIT: Verdict.OUTPUT_LIMIT_EXCEEDED,
     RunStatus.SIGNALED: Verdict.RUNTIME_ERROR,
+    RunStatus.THREAD_LIMIT: Verdict.RUNTIME_ERROR,
 }
 _PROVIDED: dict[str, Provide] = {"stdio": "none", "call": "leetcode", "assert": "typing"}
 
@@ -70,14 +73,25 @@ class Judge:
     Args:
         workers: How many programs run at the same time; the number of usable CPUs if None.
         limits: What a program may use, where its tests name no limit of their own.
+        python: The interpreter for solutions, e.g. of an environment with numpy; this process's own if None.
+        isolation: "full", or "process" where the kernel permits no system call filters and programs are trusted.
 
     Raises:
+        ConfigError: If the interpreter or the isolation is none.
+        PreflightError: If this machine cannot isolate programs.
         JudgeFault: If the sandbox cannot be set up.
     """
 
-    def __init__(self, workers: int | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        workers: int | None = None,
+        limits: Limits | None = None,
+        *,
+        python: str | os.PathLike[str] | None = None,
+        isolation: Isolation = "full",
+    ) -> None:
         self.limits = limits or Limits()
-        self._sandbox = Sandbox()
+        self._sandbox = Sandbox(python, isolation)
         self._pool = WorkerPool(workers)
 
     def __enter__(self) -> Judge:

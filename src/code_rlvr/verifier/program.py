@@ -1,10 +1,11 @@
-"""What goes into the sandbox: a program, and a call of one of its functions.
+"""What goes into the sandbox: a program, and what one run of it is fed with.
 
 Covered: plain values.  Not covered: running them (`sandbox`).
 """
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,3 +34,21 @@ class Call:
     function: str
     args: tuple[Any, ...] = ()
     kwargs: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A run that talks to the judge meanwhile.
+
+    Args:
+        role: "serve" answers calls of the program's functions; "check" runs a checker, which makes such calls.
+        socket: The program's end of a stream; the judge closes it once the run has begun.
+        stubs: For a checker: the names that stand for the program's.
+    """
+
+    role: Literal["serve", "check"]
+    socket: socket.socket
+    stubs: tuple[str, ...] = ()
+
+
+Feed = str | Call | Dialogue  # text is what standard input holds

@@ -1,0 +1,25 @@
+"""What runs inside the sandbox's processes, on the standard library alone.
+
+    judge ── Worker (sandbox.py)
+      └─ keeper        waits, and ends everything if the judge's process ends
+           └─ zygote       pid 1 of its own namespaces; confined; has imported what programs usually import
+                └─ supervisor   one per program: compiles it, never runs it, holds its limits
+                     └─ child       one per test: confined once more, runs the program, `_exit`s
+
+The package is started by an interpreter of the user's choice and imported there as `guard`: it imports nothing
+of `code_rlvr`, nor `typing`, and keeps to what Python 3.9 understands.
+
+| file | what it is |
+|---|---|
+| `kernel` | system calls for which Python has no function (ctypes) |
+| `filters` | which system calls may be made (seccomp programs) |
+| `zygote` | keeper and zygote: namespaces, confinement, the loop over programs |
+| `supervisor` | compiles one program, forks, watches and reports on its tests |
+| `child` | turns a fresh fork into the program's process, and runs the program |
+| `messages` | how judge and guard talk |
+| `values` | how arguments and return values cross |
+| `dialogue` | how a checker calls the solution |
+
+Nothing secret is here: no expected output ever enters, so a program that reads every byte of these processes
+learns its own input.  What is reported about a child comes from the kernel, never from the child.
+"""

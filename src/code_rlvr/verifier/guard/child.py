@@ -1,0 +1,120 @@
+"""A test's process: turns a fresh fork into it, runs the program as the interpreter would run a script, leaves.
+
+Covered: the last layers of confinement, real stdin and stdout, exit codes, exit handlers.
+Not covered: compiling, watching (`supervisor`).
+"""
+
+from __future__ import annotations
+
+import _io
+import atexit
+import builtins
+import os
+import sys
+import types
+
+from . import kernel
+from .dialogue import checker_names, serve
+from .values import decode, encode
+
+TYPE_CHECKING = False  # importing typing costs 8 ms
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+SIGKILL = 9
+VALUE_FD = DIALOGUE_FD = 3
+
+
+def confine(fds: list[int], ruleset: int | None, program_filter: kernel.Filter | None, has_reaper: bool) -> None:
+    """Turn a fresh child into the process that the program may have to itself; what is left to do is little.
+
+    Every page that is written to here is copied first, for each test: what can be prepared is prepared before.
+
+    Args:
+        fds: What becomes descriptors 0, 1, 2 and, if there is a fourth, 3.
+        ruleset: A Landlock ruleset, which also puts the parent out of reach of signals.
+        program_filter: What system calls it gives up; None without system call filters.
+        has_reaper: Whether a namespace ends with its first process, and this one with it.
+    """
+    if not has_reaper:
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+    if ruleset is not None:
+        kernel.restrict_self(ruleset)
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+    os.closerange(len(fds), 1 << 16)
+    if program_filter is None:
+        os.setsid()  # without a filter there can be descendants, and they share a group
+    else:
+        program_filter.add(os.getpid())
+
+
+def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, Any]) -> NoReturn:
+    """Run the program, make the test's call if it is one, then leave without the guard's own clean-up."""
+    threading = sys.modules["threading"]  # the zygote imported it without its fork hooks
+    module, status = types.ModuleType("__main__"), 0
+    module.__dict__.update(shared, __builtins__=builtins, __file__="solution.py")
+    sys.modules["__main__"], sys.argv = module, ["solution.py"]
+    test = request["test"]
+    arguments = read_arguments() if test == "call" else None
+    if test == "check":
+        module.__dict__.update(checker_names(DIALOGUE_FD, request["stubs"]))
+    try:
+        for code in codes:
+            exec(code, module.__dict__)
+        if arguments is not None:
+            answer_call(find_function(module.__dict__, request["function"]), *arguments)
+        elif test == "serve":
+            serve(DIALOGUE_FD, module.__dict__)
+    except SystemExit as leaving:
+        status = leaving.code & 0xFF if isinstance(leaving.code, int) else int(leaving.code is not None)
+        if status and not isinstance(leaving.code, int):
+            print(leaving.code, file=sys.stderr)
+    except BaseException as error:  # noqa: BLE001  whatever a program raises is its own end, not the guard's
+        status = 1
+        trace = error.__traceback__ and error.__traceback__.tb_next
+        sys.__excepthook__(type(error), error.with_traceback(trace), trace)
+    os._exit(finish(module, threading, status))
+
+
+def finish(module: types.ModuleType, threading: types.ModuleType, status: int) -> int:
+    """Wait for threads, run exit handlers, flush, in the interpreter's own order; returns the exit code."""
+    try:
+        if len(threading._active) > 1 or threading._threading_atexits:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+        # File objects in globals would be flushed by their destructors, which never run here.
+        owned = [value for value in list(module.__dict__.values()) if isinstance(value, _io._IOBase)]
+        for stream in (sys.stdout, sys.stderr, *owned, sys.__stdout__):
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
+    except BaseException as error:  # noqa: BLE001  a broken stream or exit handler is the program's own
+        sys.__excepthook__(type(error), error, error.__traceback__)
+        return status or 1
+    return status
+
+
+def read_arguments() -> tuple[Any, Any]:
+    """What a call is made with; read to the end, so that the program finds its standard input empty."""
+    encoded = b""
+    while chunk := os.read(0, 1 << 20):
+        encoded += chunk
+    args, kwargs = decode(encoded)
+    return args, kwargs
+
+
+def answer_call(function: Any, args: Any, kwargs: Any) -> None:
+    """Make the call and write down what it returned."""
+    value = encode(function(*args, **kwargs)).encode("ascii")
+    while value:
+        value = value[os.write(VALUE_FD, value) :]
+
+
+def find_function(names: dict[str, Any], path: str) -> Any:
+    """The function that a test calls: a global, a method `Class.name`, or a method of `class Solution`."""
+    head, _, method = path.partition(".")
+    if not method and head not in names and "Solution" in names:
+        head, method = "Solution", head
+    if head not in names:
+        raise NameError(f"the program defines no {path!r}")
+    return getattr(names[head](), method) if method else names[head]

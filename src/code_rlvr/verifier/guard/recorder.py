@@ -1,0 +1,131 @@
+"""What the source of a checker calls to say which assertions held.
+
+Its statements are wrapped: `with __statement__(3): …`, and in them its assertions: `with __site__(7): assert …`.
+
+| reported | when |
+|---|---|
+| `begin` | the prelude of the tests ran, the checker itself starts |
+| `done`, statement | it ran to its end |
+| `escaped`, statement, verdict, message | an exception left it |
+| `failed`, site, message | an assertion did not hold; the run goes on |
+| `finish` | the checker ran to its end |
+| `unsupported`, message | the tests do what a checker cannot |
+
+An exception that came from the solution is a RUNTIME_ERROR.  One that a condition or a function of the tests raises
+is a WRONG_ANSWER: it looked at a value and met something else.
+
+Covered: recording, and running test classes.  Not covered: verdicts (`code_rlvr.verifier.checker`).
+"""
+
+from __future__ import annotations
+
+import unittest
+
+from .stubs import HungUp, Unsupported
+
+TYPE_CHECKING = False  # importing typing costs 8 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .stubs import Caller
+
+MAX_FAILURES = 1000  # of one assertion: a loop that counts on it to hold might never end
+
+
+class Recorder:
+    """Reports to the judge through the checker's end of the dialogue."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.condition_error: BaseException | None = None
+        self.failures: dict[int, int] = {}  # how often, by site
+
+    def names(self) -> dict[str, Any]:
+        """The functions that the source of a checker calls."""
+        return {
+            "__begin__": self.begin,
+            "__statement__": lambda index, of_helper=False: Statement(self, index, of_helper),
+            "__site__": lambda index: Site(self, index),
+            "__run_class__": self.run_class,
+            "__finish__": lambda: self.report("finish"),
+        }
+
+    def begin(self, namespace: dict[str, Any]) -> None:
+        """Put the stubs in place, over whatever the prelude defined."""
+        self._caller.namespace = namespace
+        namespace.update(self._caller.names())
+        self.report("begin")
+
+    def report(self, *parts: Any) -> None:
+        """Tell the judge something."""
+        self._caller.report(*parts)
+
+    def run_class(self, kind: type, methods: dict[str, int]) -> None:
+        """Run the test methods of a class, each on an instance of its own and as the statement of the given index."""
+        prepared = not hasattr(kind, "setUpClass")
+        for name, index in methods.items():
+            with Statement(self, index, True):
+                if not prepared:
+                    kind.setUpClass()  # type: ignore[attr-defined]
+                    prepared = True
+                if issubclass(kind, unittest.TestCase):
+                    kind(name).debug()
+                    continue
+                test: Any = kind()
+                if hasattr(test, "setup_method"):
+                    test.setup_method(*[getattr(test, name)][: test.setup_method.__code__.co_argcount - 1])
+                getattr(test, name)()
+
+
+class Statement:
+    """Records how a statement ended, and lets the next one run."""
+
+    def __init__(self, recorder: Recorder, index: int, of_helper: bool) -> None:
+        self._recorder = recorder
+        self._index = index
+        self._of_helper = of_helper
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if isinstance(error, (HungUp, Unsupported)):
+            return False
+        relayed = hasattr(error, "relayed")
+        if error is None or (isinstance(error, SystemExit) and not relayed):
+            self._recorder.report("done", self._index)
+            return True
+        looked_at = self._of_helper or isinstance(error, AssertionError) or error is self._recorder.condition_error
+        verdict = "WRONG_ANSWER" if looked_at and not relayed else "RUNTIME_ERROR"
+        self._recorder.report("escaped", self._index, verdict, message_of(error))
+        return True
+
+
+class Site:
+    """Records that an assertion failed, and lets the run go on."""
+
+    def __init__(self, recorder: Recorder, index: int) -> None:
+        self._recorder = recorder
+        self._index = index
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if error is None or hasattr(error, "relayed") or isinstance(error, (HungUp, Unsupported)):
+            return False
+        if not isinstance(error, AssertionError):
+            self._recorder.condition_error = error
+            return False
+        count = self._recorder.failures[self._index] = self._recorder.failures.get(self._index, 0) + 1
+        if count == 1:
+            self._recorder.report("failed", self._index, message_of(error))
+        return count < MAX_FAILURES
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, at a bounded length."""
+    try:
+        return f"{type(error).__name__}: {error}"[:500]
+    except Exception:  # noqa: BLE001  a __str__ of the tests
+        return type(error).__name__

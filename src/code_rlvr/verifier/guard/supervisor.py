@@ -1,0 +1,246 @@
+"""One program: compiles it under limits, forks a child for each test, watches the child and tells how it ended.
+
+The program's text is compiled here, inside the confinement, and never run here.  What is told about a child comes
+from the kernel: `wait4`, its CPU clock, /proc.  Output files are made here too, so that a test costs the judge
+one message each way.
+
+| stopped for | when |
+|---|---|
+| cpu | all its threads together have used the CPU time, by the child's own clock |
+| wall | the wall time is over, not counting what the child waited for a processor |
+| memory, threads | seen at a look, every 50 ms: for what the kernel's limits do not catch at once |
+
+Covered: one program from its text to the reports on its tests.
+Not covered: what the program may do (`filters`, Landlock), what its end means (the judge).
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import resource
+import select
+import time
+
+from . import child, filters, kernel
+from .files import TestFiles, read_all
+from .limits import clamp, lower
+from .messages import pack, receive
+
+TYPE_CHECKING = False  # importing typing costs 8 ms
+if TYPE_CHECKING:
+    import socket
+    import types
+    from typing import Any, NoReturn
+
+SIGKILL = 9
+MIB = 1 << 20
+LOOK_S = 0.05
+OWN_CPU_S = 30  # for starting children; no program has so many tests
+MAX_THREADS = 512
+COMPILE_MIB = 1024
+DATA_SLACK_MIB = 320  # thread stacks count in full, and contest programs ask for 256 MiB of stack
+ADDRESS_SLACK_MIB = 1536  # shared libraries, arenas
+PAGE = resource.getpagesize()
+
+
+class Supervisor:
+    """Supervises one program, in a process that ends with it.
+
+    Args:
+        control: The socket to the judge.
+        program: The judge's description of the program and its limits.
+        ruleset: The Landlock ruleset that each child puts on, if there is one.
+        layers: Which layers are active.
+    """
+
+    def __init__(self, control: socket.socket, program: dict[str, Any], ruleset: int | None, layers: list[str]) -> None:
+        self.control = control
+        self.program = program
+        self.ruleset = ruleset
+        self.has_reaper = "pid" in layers
+        self.filter: kernel.Filter | None = None
+        if "seccomp" in layers:
+            taken_away = filters.program_filter(os.uname().machine)
+            self.filter = kernel.Filter(taken_away, filters.pid_slots(taken_away))
+        self.codes: list[types.CodeType] = []
+        self.shared: dict[str, Any] = {}
+
+    def serve(self, source_fd: int) -> NoReturn:
+        """Compile the program, then run its tests until the judge says that this was the last."""
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its children could not open /dev/stdin
+        source = read_all(source_fd)
+        prelude_size = self.program["prelude_size"]
+        sources = {"<solution>": source[prelude_size:]}
+        if prelude_size:
+            sources = {"<prelude>": source[:prelude_size], **sources}
+        error = self.compile(sources)
+        if error is None:
+            self.shared = preload(self.program["imports"])
+            memory_mib = self.program["memory_mib"] + DATA_SLACK_MIB
+            lower(resource.RLIMIT_DATA, memory_mib * MIB)
+            lower(resource.RLIMIT_AS, (memory_mib + ADDRESS_SLACK_MIB) * MIB)
+            lower(resource.RLIMIT_FSIZE, self.program["output_bytes"] + 1)
+            # A backstop behind `watch`: whole seconds, and this process is under it too.
+            lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + self.program["cpu_s"]) + OWN_CPU_S)
+        gc.freeze()
+        self.control.send(pack({"compiled": True} if error is None else {"refused": error[:2000]}))
+        while True:
+            request, fds = receive(self.control)
+            if "end" in request:
+                os._exit(0)
+            self.run_test(request, fds)
+
+    def compile(self, sources: dict[str, bytes]) -> str | None:
+        """Compile under a CPU and a memory limit; what the compiler said if it refused.
+
+        A compilation that is endless or crashes ends this process by SIGXCPU or SIGSEGV, which the zygote sees.
+        """
+        bounds = {
+            resource.RLIMIT_CPU: math.ceil(time.process_time() + self.program["compile_s"]),
+            resource.RLIMIT_DATA: COMPILE_MIB * MIB,
+        }
+        before = {kind: resource.getrlimit(kind) for kind in bounds}
+        try:
+            for kind, bound in bounds.items():
+                resource.setrlimit(kind, (clamp(bound, before[kind][1]), before[kind][1]))
+            self.codes = [compile(text, name, "exec", 0, True) for name, text in sources.items()]
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+            return f"{type(error).__name__}: {error}"
+        finally:
+            for kind, limits in before.items():
+                resource.setrlimit(kind, limits)
+        return None
+
+    def run_test(self, request: dict[str, Any], fds: list[int]) -> None:
+        """Run one test in a child and report how it ended."""
+        files = TestFiles(request, fds)
+        started = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                child.confine(files.of_child, self.ruleset, self.filter, self.has_reaper)
+                child.run(self.codes, self.shared, request)
+            finally:
+                os._exit(1)
+        files.close_input()
+        stopped = self.watch(pid, started, request["wall_s"], request["last_s"])
+        if self.filter is None:
+            kill_group(pid)
+        os.kill(pid, SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+        if self.filter is None:
+            kill_descendants()
+        report = {
+            "stopped": stopped,
+            "status": status,
+            "cpu_s": usage.ru_utime + usage.ru_stime,
+            "wall_s": time.monotonic() - started,
+            "memory_kib": usage.ru_maxrss,
+        }
+        files.report(self.control, report, self.program["output_bytes"])
+
+    def watch(self, pid: int, started: float, limit_s: float, last_s: float) -> str:
+        """Wait until the child ends or has used something up; "" or the name of what it used up.
+
+        Args:
+            pid: The child.
+            started: When it was forked.
+            limit_s: Its wall seconds, not counting what it waits for a processor.
+            last_s: Its wall seconds, whatever it waits for.
+        """
+        clock = (~pid << 3) | 2  # the process's CPU clock, as clock_getcpuclockid makes it
+        pidfd = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(pidfd, select.POLLIN)
+        poll.register(self.control.fileno(), 0)  # tells of nothing but that the judge is gone
+        left_cpu_s = cpu_s = self.program["cpu_s"]
+        wall_s = limit_s
+        try:
+            while True:
+                left_wall_s = wall_s - (time.monotonic() - started)
+                if left_cpu_s <= 0:
+                    return "cpu"
+                if left_wall_s <= 0:
+                    wall_s = min(last_s, limit_s + waited_for_processor(pidfd))
+                    if time.monotonic() - started >= wall_s:
+                        return "wall"
+                pause_s = min(max(left_wall_s, 0), left_cpu_s / (os.cpu_count() or 1), LOOK_S)
+                for fd, _ in poll.poll(max(1.0, 1000 * pause_s)):
+                    if fd == pidfd:
+                        return ""
+                    os._exit(0)
+                left_cpu_s = cpu_s - time.clock_gettime(clock)
+                threads, resident = look(pidfd)
+                if threads > MAX_THREADS:
+                    return "threads"
+                if resident > self.program["memory_mib"] * MIB:
+                    return "memory"
+        finally:
+            os.close(pidfd)
+
+
+def preload(imports: list[list[str]]) -> dict[str, Any]:
+    """Import once what each test would, and return the names that the program need not import."""
+    shared: dict[str, Any] = {}
+    for name, home, attribute in imports:
+        try:
+            module = __import__(home)
+        except ImportError:  # the program shall meet it itself
+            continue
+        if name:
+            shared[name] = getattr(module, attribute) if attribute else module
+    return shared
+
+
+def proc_of(pidfd: int, file: str) -> list[bytes]:
+    """The words of a file in /proc about a child, whatever namespace /proc belongs to; none if it ended."""
+    try:
+        with open(f"/proc/self/fdinfo/{pidfd}", "rb") as info:
+            pid = int(info.read().partition(b"Pid:")[2].split()[0])
+        with open(f"/proc/{pid}/{file}", "rb") as about:
+            return about.read().rpartition(b")")[2].split()
+    except (OSError, ValueError, IndexError):
+        return []
+
+
+def look(pidfd: int) -> tuple[int, int]:
+    """How many threads a child has and how many bytes are resident; zeros if it ended."""
+    words = proc_of(pidfd, "stat")
+    return (int(words[17]), int(words[21]) * PAGE) if len(words) > 21 else (0, 0)
+
+
+def waited_for_processor(pidfd: int) -> float:
+    """Seconds that a child's main thread was ready to run and did not, for others were running."""
+    words = proc_of(pidfd, "schedstat")
+    return int(words[1]) / 1e9 if len(words) > 1 else 0.0
+
+
+def kill_group(pid: int) -> None:
+    """Kill a child's process group; one that died before it made one has none."""
+    try:
+        os.killpg(pid, SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def kill_descendants() -> None:
+    """Kill and reap whatever a test left behind; orphans were handed to this process as their subreaper."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] != 0:
+                continue
+        except ChildProcessError:
+            return
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat", "rb") as file:
+                    _, parent, *_ = file.read().rpartition(b")")[2].split()
+            except OSError:  # it ended meanwhile
+                continue
+            if int(parent) == os.getpid():
+                os.kill(int(pid), SIGKILL)
+        time.sleep(0.001)

@@ -1,0 +1,83 @@
+"""The interpreter that runs solutions: which one, and what of the file system it needs to read.
+
+Solutions may import the standard library and packages.  With an interpreter of the user's choice these are all the
+packages that it has.  By default it is this process's own, and then they are the ones below, as contest
+judges offer them: an environment for training holds much that a program has no business with, this project's
+own problems among it.
+
+Covered: finding out.  Not covered: allowing it (`guard.zygote`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from code_rlvr.errors import ConfigError
+
+OFFERED = (
+    "numpy", "numpy.libs", "scipy", "scipy.libs", "sympy", "mpmath", "networkx", "sortedcontainers",
+    "more_itertools", "pandas", "pandas.libs", "dateutil", "pytz", "tzdata", "six.py",
+)  # fmt: skip
+_SYSTEM = (
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
+    "/usr/share/zoneinfo", "/dev/urandom", "/dev/random", "/dev/zero",
+)  # fmt: skip
+_ASK = """
+import json, sys, sysconfig
+print(json.dumps({"version": sys.version_info[:2], "prefix": sys.base_prefix, "paths": sysconfig.get_paths()}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python that can run solutions.
+
+    Args:
+        executable: Its path.
+        packages: Folders of third-party packages.
+        readable: Files and folders that programs may read.
+        listable: Folders whose entries they may see.
+    """
+
+    executable: str
+    packages: tuple[str, ...]
+    readable: tuple[str, ...]
+    listable: tuple[str, ...] = ()
+
+
+def find_interpreter(python: str | os.PathLike[str] | None = None) -> Interpreter:
+    """The interpreter for solutions.
+
+    Args:
+        python: Path of one, e.g. of an environment with numpy; this process's own if None.
+
+    Raises:
+        ConfigError: If it cannot be run, or is older than Python 3.9.
+    """
+    return _ask(sys.executable if python is None else os.fspath(python), python is None)
+
+
+@lru_cache(maxsize=8)
+def _ask(executable: str, own: bool) -> Interpreter:
+    try:
+        answer = subprocess.run([executable, "-c", _ASK], capture_output=True, text=True, check=True, timeout=60)
+        about = json.loads(answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise ConfigError(f"{executable} cannot run solutions; name a Python 3.9 or newer ({error})") from None
+    if about["version"] < [3, 9]:
+        raise ConfigError(f"{executable} is Python {'.'.join(map(str, about['version']))}; solutions need 3.9 or newer")
+    paths = about["paths"]
+    packages = tuple(dict.fromkeys([paths["purelib"], paths["platlib"]]))
+    library = [paths["stdlib"], paths["platstdlib"], *(str(Path(about["prefix"], name)) for name in ("lib", "lib64"))]
+    if own:
+        offered = [str(Path(folder, name)) for folder in packages for name in OFFERED]
+        readable, listable = tuple(dict.fromkeys([*library, *_SYSTEM, *offered])), packages
+    else:
+        readable, listable = tuple(dict.fromkeys([*library, *_SYSTEM, *packages])), ()
+    return Interpreter(executable, packages, readable, listable)

@@ -1,0 +1,175 @@
+"""One program on a worker: sends it in, runs its tests, and reads what the kernel said about each.
+
+| what happened | status |
+|---|---|
+| wrote more than it may, to stdout, stderr or as its value | OUTPUT_LIMIT |
+| used up its CPU time, its wall time, its threads | CPU_LIMIT, WALL_LIMIT, THREAD_LIMIT |
+| held more memory than it may, or ended with MemoryError | MEMORY_LIMIT |
+| was ended by a signal, left by itself | SIGNALED, EXITED |
+| was killed by SIGKILL, which neither the sandbox sent nor the program can send | none: a `JudgeFault` |
+
+Covered: from a feed to a `RunResult`.  Not covered: whether that is right (`judge`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from typing import Any
+
+from code_rlvr.types import Limits, RunResult, RunStatus
+from code_rlvr.verifier.guard.values import encode
+from code_rlvr.verifier.known_names import imports_for
+from code_rlvr.verifier.program import Call, Dialogue, Feed, Program
+from code_rlvr.verifier.worker import START_S, Worker, attach, memory_file
+
+MIB = 1 << 20
+GRACE_S = 10.0  # how much longer than a test's last wall second the guard may take to report
+PATIENCE = 4  # times the wall limit, if other work on the machine kept the program waiting
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGXCPU)
+_STOPPED = {
+    "cpu": RunStatus.CPU_LIMIT,
+    "wall": RunStatus.WALL_LIMIT,
+    "memory": RunStatus.MEMORY_LIMIT,
+    "threads": RunStatus.THREAD_LIMIT,
+}
+
+
+class RunningProgram:
+    """One program on a worker.
+
+    Args:
+        worker: An idle one, which has to be closed if anything here raises.
+        program: What to compile.
+        limits: What each of its tests may use.
+
+    Attributes:
+        compile_error: What the compiler said, or None if the program compiled.
+
+    Raises:
+        JudgeFault: If the worker broke.
+    """
+
+    def __init__(self, worker: Worker, program: Program, limits: Limits) -> None:
+        self._worker = worker
+        self._limits = limits
+        self._output_bytes = int(limits.output_mib * MIB)
+        self._last_s = 0.0
+        worker.programs += 1
+        prelude, source = (text.encode("utf-8", "surrogatepass") for text in (program.prelude or "", program.source))
+        about = {
+            "prelude_size": len(prelude),
+            "imports": imports_for(program.source, program.provide),
+            "cpu_s": limits.cpu_s,
+            "compile_s": limits.compile_s,
+            "memory_mib": limits.memory_mib,
+            "output_bytes": self._output_bytes,
+        }
+        fd = memory_file(prelude + source)
+        try:
+            worker.send(about, fds=(fd,))
+        finally:
+            os.close(fd)
+        answer, _, _ = worker.receive(START_S + 4 * limits.compile_s)
+        self.compile_error: str | None = answer.get("refused")
+        if "died" in answer:
+            self.compile_error = self._compiler_crash(answer["died"])
+
+    def run(self, feed: Feed, left_s: float | None = None) -> RunResult:
+        """Run the program once, in a fresh process, and wait for its end.
+
+        Args:
+            feed: What standard input holds, the function to call, or a dialogue.
+            left_s: Wall seconds that are left for it, if that is less than its limit.
+
+        Raises:
+            JudgeFault: If the worker broke.
+        """
+        self.begin(feed, left_s)
+        return self.finish()
+
+    def begin(self, feed: Feed, left_s: float | None = None) -> None:
+        """Start a run; runs that were begun follow one another, and `finish` waits for the first.
+
+        Raises:
+            JudgeFault: If the worker broke.
+        """
+        limit_s = self._limits.wall_limit_s
+        self._last_s = min(left_s or PATIENCE * limit_s, PATIENCE * limit_s)
+        request: dict[str, Any] = {"wall_s": min(limit_s, self._last_s), "last_s": self._last_s}
+        content, sockets = b"", []
+        if isinstance(feed, Dialogue):
+            request.update(test=feed.role, stubs=feed.stubs)
+            sockets.append(feed.socket.fileno())
+        elif isinstance(feed, Call):
+            request.update(test="call", function=feed.function)
+            content = encode((feed.args, dict(feed.kwargs))).encode()
+        else:
+            request.update(test="run")
+            content = feed.encode("utf-8", "surrogateescape")
+        with contextlib.ExitStack() as stack:
+            inline, files = attach(content, stack)
+            request["input_is_file"] = bool(files)
+            self._worker.send(request, inline, fds=(*files, *sockets))
+
+    def finish(self) -> RunResult:
+        """Wait for the end of the run that was begun first.
+
+        Raises:
+            JudgeFault: If the worker broke, or something outside of the sandbox killed the program.
+        """
+        report, contents, fds = self._worker.receive(self._last_s + GRACE_S)
+        try:
+            if "died" in report:
+                raise self._worker.fault(f"died while a test was running (status {report['died']})")
+            written = [os.pread(fd, self._output_bytes + 1, 0) for fd in fds] or contents[1:]
+        finally:
+            for fd in fds:
+                os.close(fd)
+        return self._result(report, contents[0], written)
+
+    def end(self) -> None:
+        """Let go of the program; its worker is idle then.
+
+        Raises:
+            JudgeFault: If the worker broke.
+        """
+        self._worker.send({"end": True})
+
+    def _compiler_crash(self, wait_status: int) -> str:
+        number = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else 0
+        if number in _CRASHES:
+            return f"the compiler ended by {signal.Signals(number).name}"
+        raise self._worker.fault(f"died while compiling (status {wait_status})")
+
+    def _result(self, report: dict[str, Any], stderr: bytes, written: list[bytes]) -> RunResult:
+        limits, wait_status, cpu_s, memory_mib = self._limits, report["status"], report["cpu_s"], report["memory_kib"]
+        memory_mib /= 1024
+        killed_by = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else None
+        exit_code = os.WEXITSTATUS(wait_status) if os.WIFEXITED(wait_status) else None
+        out_of_memory = exit_code != 0 and stderr.rpartition(b"\n")[0].rpartition(b"\n")[2].startswith(b"MemoryError")
+        if report["largest"] > self._output_bytes:
+            status = RunStatus.OUTPUT_LIMIT
+        elif report["stopped"]:
+            status = _STOPPED[report["stopped"]]
+        elif killed_by == signal.SIGXCPU or cpu_s > limits.cpu_s:
+            status = RunStatus.CPU_LIMIT
+        elif out_of_memory or memory_mib > limits.memory_mib:
+            status = RunStatus.MEMORY_LIMIT
+        elif killed_by == signal.SIGKILL and "seccomp" in self._worker.layers:
+            raise self._worker.fault("saw the program killed from outside, e.g. for want of memory on this machine")
+        else:
+            status = RunStatus.EXITED if killed_by is None else RunStatus.SIGNALED
+        value = written[1] if len(written) > 1 and written[1] and status is RunStatus.EXITED else None
+        return RunResult(
+            status=status,
+            exit_code=exit_code,
+            signal=killed_by,
+            stdout=written[0][: self._output_bytes],
+            stderr=stderr,
+            value=value,
+            cpu_s=cpu_s,
+            wall_s=report["wall_s"],
+            memory_mib=memory_mib,
+        )

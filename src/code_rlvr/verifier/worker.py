@@ -1,0 +1,166 @@
+"""A worker: a warm, confined interpreter that forks a process for each program, and the socket to it.
+
+Started by exec, never by a fork of the calling process, so threads do not matter.  It ends when its socket is
+closed, and also when the caller is killed: the guard's keeper watches the caller.
+
+Covered: start, messages, the end.  Not covered: what is inside (`guard`), what messages mean (`sandbox`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from code_rlvr.errors import JudgeFault
+from code_rlvr.verifier.guard.messages import INLINE_BYTES, MESSAGE_BYTES, pack, unpack
+from code_rlvr.verifier.interpreter import Interpreter
+
+START_S = 60.0  # for an interpreter to start on a machine that is busy with other work
+END_S = 5.0
+LOG_TAIL_BYTES = 2000
+_HOME = str(Path(__file__).parent)  # where `guard` lies
+_BOOT = "import sys; sys.path[0] = sys.argv.pop(1); from guard.zygote import main; main(sys.argv[1:])"
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "LD_BIND_NOW": "1",  # symbols are looked up once here and not in every fork
+    "PYTHONHASHSEED": "0",  # the order of a set must not decide a verdict one way today and another tomorrow
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+class Worker:
+    """One worker process.
+
+    Args:
+        interpreter: What runs it.
+        isolation: "full" or "process".
+
+    Attributes:
+        layers: The names of the layers that are active in it.
+        version: Of its Python.
+
+    Raises:
+        JudgeFault: If it does not start.
+    """
+
+    def __init__(self, interpreter: Interpreter, isolation: str) -> None:
+        self.programs = 0
+        self._stack = contextlib.ExitStack()
+        try:
+            self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._stack.callback(self._control.close)
+            with theirs:
+                self._log_fd = os.memfd_create("log")
+                self._stack.callback(os.close, self._log_fd)
+                self._process = _spawn(interpreter.executable, theirs, self._log_fd)
+            settings = {
+                "isolation": isolation,
+                "home": _HOME,
+                "packages": interpreter.packages,
+                "readable": interpreter.readable,
+                "listable": interpreter.listable,
+            }
+            self.send(settings)
+            ready, _, _ = self.receive(START_S)
+        except OSError as error:
+            self.close()
+            raise JudgeFault(f"the sandbox cannot start a process: {error}") from error
+        except JudgeFault:
+            self.close()
+            raise
+        self.layers: list[str] = ready["layers"]
+        self.version: list[int] = ready["version"]
+
+    def send(self, header: Mapping[str, Any], *contents: bytes, fds: tuple[int, ...] = ()) -> None:
+        """Send a message.
+
+        Raises:
+            JudgeFault: If the worker is gone or does not read.
+        """
+        self._control.settimeout(START_S)
+        try:
+            message = pack(dict(header), *contents)
+            if fds:
+                socket.send_fds(self._control, [message], list(fds))
+            else:
+                self._control.send(message)
+        except OSError as error:  # TimeoutError is one
+            raise self.fault(f"takes no messages ({error})") from error
+
+    def receive(self, timeout_s: float) -> tuple[dict[str, Any], list[bytes], list[int]]:
+        """The next message: header, contents, descriptors, which the caller closes.
+
+        Raises:
+            JudgeFault: If none comes in time, or the worker is gone.
+        """
+        self._control.settimeout(timeout_s)
+        try:
+            message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
+        except TimeoutError:
+            raise self.fault(f"sent nothing for {timeout_s:.0f} s") from None
+        except OSError as error:
+            raise self.fault(f"broke off ({error})") from error
+        if not message:
+            raise self.fault("ended")
+        try:
+            header, contents = unpack(message)
+        except ValueError as error:
+            raise self.fault(f"sent what is no message ({error})") from error
+        return header, contents, fds
+
+    def fault(self, what: str) -> JudgeFault:
+        """A fault that says what the worker did, and what it wrote to its log."""
+        log = os.pread(self._log_fd, LOG_TAIL_BYTES, max(0, os.fstat(self._log_fd).st_size - LOG_TAIL_BYTES))
+        text = log.decode("utf-8", "replace").strip()
+        return JudgeFault(f"the guard process {what}" + (f": {text}" if text else ""))
+
+    def close(self) -> None:
+        """End the process and whatever runs in it, reap it, close every descriptor."""
+        if hasattr(self, "_process"):
+            self._control.shutdown(socket.SHUT_RDWR)
+            try:
+                self._process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._stack.close()
+
+
+def attach(content: bytes, stack: contextlib.ExitStack) -> tuple[bytes, tuple[int, ...]]:
+    """Content as it goes into a message: itself if it is small, else as a memory file that the stack closes."""
+    if len(content) <= INLINE_BYTES:
+        return content, ()
+    fd = memory_file(content)
+    stack.callback(os.close, fd)
+    return b"", (fd,)
+
+
+def memory_file(content: bytes) -> int:
+    """A file without a name on any disk, positioned at its start."""
+    fd = os.memfd_create("content")
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _spawn(executable: str, control: socket.socket, log_fd: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [executable, "-s", "-S", "-X", "utf8", "-c", _BOOT, _HOME, str(control.fileno()), str(os.getpid())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=log_fd,
+        pass_fds=[control.fileno()],
+        cwd="/",
+        env=_ENVIRONMENT,
+        start_new_session=True,
+    )
