@@ -35,7 +35,6 @@ from code_rlvr.train.launch import train
 from code_rlvr.train.merge import merge_checkpoint
 from code_rlvr.train.warmstart import WarmStartSettings, warm_start
 from code_rlvr.types import Problem
-from code_rlvr.verifier.judge import Judge
 
 INSTRUCTION = ""
 """The small model sees the bare statement: the default instruction would be longer than the problem."""
@@ -222,7 +221,7 @@ def _evaluate(
     ]
     scores: dict[str, Scores] = {}
     engine: HuggingFaceEngine | None = None
-    with Judge(workers=config.train.reward.workers, limits=config.train.reward.limits()) as judge:
+    with config.train.reward.judge() as judge:
         for name, part, settings in parts:
             file = folder / f"{name}.json"
             if not file.exists():

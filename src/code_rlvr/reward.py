@@ -25,6 +25,7 @@ from code_rlvr.types import Judgement, Limits, Verdict
 from code_rlvr.verdict_log import VerdictLog
 from code_rlvr.verifier.extract import Extraction, extract
 from code_rlvr.verifier.judge import Judge
+from code_rlvr.verifier.sandbox import Isolation
 
 PolicyName = Literal["pass_rate", "binary", "tiered"]
 
@@ -166,6 +167,8 @@ def compute_score(
     limits: Mapping[str, Any] | None = None,
     workers: int | None = None,
     max_tests: int | None = None,
+    python: str | None = None,
+    isolation: Isolation = "full",
     verdict_dir: str | None = None,
     keep_text: bool = False,
     **unknown: Any,
@@ -178,7 +181,7 @@ def compute_score(
         extra_info: The row's; `problem_id`, `split` and `global_steps` are noted, `tests` may be used.
         policy: The name of a policy, or a mapping with `name` and weights.
         limits: Fields of `Limits`, in place of their defaults.
-        workers, max_tests: As for `shared_judge` and `score_response`.
+        workers, python, isolation, max_tests: As for `shared_judge` and `score_response`.
         verdict_dir, keep_text: Where to append one JSON line per sample, and whether with the response.
 
     Returns:
@@ -188,12 +191,14 @@ def compute_score(
         Unjudged: If the judge broke; verl then drops the sample.
         TestsFormatError: If the tests are malformed.
         ConfigError: If a keyword argument is unknown or wrong.
+        PreflightError: If this machine cannot isolate programs.
     """
     rules, bounds = _settings(policy, limits, unknown)
     log = None if verdict_dir is None else VerdictLog(verdict_dir, keep_text)
     try:
         tests = Tests.parse(ground_truth, extra_info)
-        scored = score_response(solution_str, tests, shared_judge(workers), rules, limits=bounds, max_tests=max_tests)
+        judge = shared_judge(workers, python, isolation)
+        scored = score_response(solution_str, tests, judge, rules, limits=bounds, max_tests=max_tests)
     except (JudgeFault, TestsFormatError) as error:
         if log:
             log.unjudged(data_source, solution_str, extra_info or {}, error)
@@ -226,18 +231,18 @@ _shared: dict[int, Judge] = {}  # by process id: a fork must not use its parent'
 _shared_lock = threading.Lock()
 
 
-def shared_judge(workers: int | None = None) -> Judge:
+def shared_judge(workers: int | None = None, python: str | None = None, isolation: Isolation = "full") -> Judge:
     """The judge of this process, made when it is first asked for and closed when the process ends.
 
     Args:
-        workers: How many programs run at once; only the first call's counts.
+        workers, python, isolation: As for `Judge`; only the first call's count.
 
     Raises:
-        JudgeFault: If the sandbox cannot be set up.
+        JudgeFault, ConfigError, PreflightError: As `Judge`.
     """
     with _shared_lock:
         judge = _shared.get(os.getpid())
         if judge is None:
-            judge = _shared[os.getpid()] = Judge(workers)
+            judge = _shared[os.getpid()] = Judge(workers, python=python, isolation=isolation)
             atexit.register(judge.close)
         return judge

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from code_rlvr import (
     compute_score,
     score_response,
 )
-from code_rlvr.reward import METRIC_KEYS, metrics_of
+from code_rlvr.reward import METRIC_KEYS, metrics_of, shared_judge
 
 PROMISED = (
     "score pass_rate format compiled accepted no_code compile_error runtime_error wrong_answer time_limit memory_limit "
@@ -209,10 +209,12 @@ def test_malformed_tests_raise_and_leave_a_line(tmp_path: Path) -> None:
 
 def test_fault_of_the_judge_raises_and_leaves_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compute_score("x", response("print(1)"), DOUBLE)  # the shared judge exists
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    sandbox = shared_judge()._sandbox
+    sandbox.close()  # its workers are gone, and no other can be started
+    monkeypatch.setattr(sandbox, "_interpreter", replace(sandbox._interpreter, executable="/bin/false"))
     with pytest.raises(Unjudged):
         compute_score("x", response("print(1)"), DOUBLE, {"problem_id": "p"}, verdict_dir=str(tmp_path))
     (line,) = lines_of(tmp_path)
     assert (line["verdict"], line["problem_id"]) == ("UNJUDGED", "p")
-    assert "did not start" in line["error"]
+    assert "the guard process ended" in line["error"]
     assert "score" not in line

@@ -14,6 +14,8 @@ from code_rlvr.config import Section
 from code_rlvr.reward import PolicyName, RewardPolicy
 from code_rlvr.runs import RunFolder
 from code_rlvr.types import Limits
+from code_rlvr.verifier.judge import Judge
+from code_rlvr.verifier.sandbox import Isolation
 
 
 class DataConfig(Section):
@@ -96,6 +98,10 @@ class RewardConfig(Section):
     """Memory per test, where the problem names none."""
     workers: int = Field(2, ge=1)
     """Programs judged at the same time, over all reward processes."""
+    python: str | None = None
+    """Interpreter for solutions, e.g. of an environment with packages that they may use; our own when unset."""
+    isolation: Isolation = "full"
+    """`process` only where the kernel permits no system call filters and the model is trusted; see docs/security.md."""
 
     @model_validator(mode="after")
     def _check_weights(self) -> RewardConfig:
@@ -113,6 +119,10 @@ class RewardConfig(Section):
     def limits(self) -> Limits:
         """Return what a program may use."""
         return Limits(cpu_s=self.time_limit_s, memory_mib=self.memory_limit_mib)
+
+    def judge(self) -> Judge:
+        """Return a judge with these settings, to be closed."""
+        return Judge(self.workers, self.limits(), python=self.python, isolation=self.isolation)
 
 
 class TrainerConfig(Section):

@@ -137,6 +137,8 @@ def _reward(config: TrainConfig) -> Overrides:
             "limits": {"cpu_s": config.reward.time_limit_s, "memory_mib": config.reward.memory_limit_mib},
             "max_tests": config.reward.max_tests,
             "workers": config.reward.workers,
+            "python": config.reward.python,
+            "isolation": config.reward.isolation,
             "verdict_dir": str(config.run.verdicts.resolve()),
             "keep_text": True,
         },

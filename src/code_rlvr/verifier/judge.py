@@ -76,6 +76,9 @@ class Judge:
         python: The interpreter for solutions, e.g. of an environment with numpy; this process's own if None.
         isolation: "full", or "process" where the kernel permits no system call filters and programs are trusted.
 
+    Attributes:
+        layers: Which layers of isolation are active.
+
     Raises:
         ConfigError: If the interpreter or the isolation is none.
         PreflightError: If this machine cannot isolate programs.
@@ -93,6 +96,7 @@ class Judge:
         self.limits = limits or Limits()
         self._sandbox = Sandbox(python, isolation)
         self._pool = WorkerPool(workers)
+        self.layers = tuple(self._sandbox.layers)
 
     def __enter__(self) -> Judge:
         return self

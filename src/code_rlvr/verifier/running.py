@@ -13,16 +13,16 @@ Covered: from a feed to a `RunResult`.  Not covered: whether that is right (`jud
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from typing import Any
 
 from code_rlvr.types import Limits, RunResult, RunStatus
+from code_rlvr.verifier.guard.messages import INLINE_BYTES
 from code_rlvr.verifier.guard.values import encode
 from code_rlvr.verifier.known_names import imports_for
 from code_rlvr.verifier.program import Call, Dialogue, Feed, Program
-from code_rlvr.verifier.worker import START_S, Worker, attach, memory_file
+from code_rlvr.verifier.worker import START_S, Worker, memory_file
 
 MIB = 1 << 20
 GRACE_S = 10.0  # how much longer than a test's last wall second the guard may take to report
@@ -68,10 +68,10 @@ class RunningProgram:
         }
         fd = memory_file(prelude + source)
         try:
-            worker.send(about, fds=(fd,))
+            worker.send(about, [fd])
         finally:
             os.close(fd)
-        answer, _, _ = worker.receive(START_S + 4 * limits.compile_s)
+        answer, _ = worker.receive(START_S + 4 * limits.compile_s)
         self.compile_error: str | None = answer.get("refused")
         if "died" in answer:
             self.compile_error = self._compiler_crash(answer["died"])
@@ -98,20 +98,26 @@ class RunningProgram:
         limit_s = self._limits.wall_limit_s
         self._last_s = min(left_s or PATIENCE * limit_s, PATIENCE * limit_s)
         request: dict[str, Any] = {"wall_s": min(limit_s, self._last_s), "last_s": self._last_s}
-        content, sockets = b"", []
+        content, fds = b"", []
         if isinstance(feed, Dialogue):
             request.update(test=feed.role, stubs=feed.stubs)
-            sockets.append(feed.socket.fileno())
+            fds.append(feed.socket.fileno())
         elif isinstance(feed, Call):
             request.update(test="call", function=feed.function)
             content = encode((feed.args, dict(feed.kwargs))).encode()
         else:
             request.update(test="run")
             content = feed.encode("utf-8", "surrogateescape")
-        with contextlib.ExitStack() as stack:
-            inline, files = attach(content, stack)
-            request["input_is_file"] = bool(files)
-            self._worker.send(request, inline, fds=(*files, *sockets))
+        request.update(input_is_file=len(content) > INLINE_BYTES, input=content)
+        if not request["input_is_file"]:
+            self._worker.send(request, fds)
+            return
+        request["input"] = b""
+        fd = memory_file(content)
+        try:
+            self._worker.send(request, [fd, *fds])
+        finally:
+            os.close(fd)
 
     def finish(self) -> RunResult:
         """Wait for the end of the run that was begun first.
@@ -119,15 +125,16 @@ class RunningProgram:
         Raises:
             JudgeFault: If the worker broke, or something outside of the sandbox killed the program.
         """
-        report, contents, fds = self._worker.receive(self._last_s + GRACE_S)
+        report, fds = self._worker.receive(self._last_s + GRACE_S)
         try:
             if "died" in report:
                 raise self._worker.fault(f"died while a test was running (status {report['died']})")
-            written = [os.pread(fd, self._output_bytes + 1, 0) for fd in fds] or contents[1:]
+            for name, fd in zip(("stdout", "value"), fds, strict=False):
+                report[name] = os.pread(fd, self._output_bytes + 1, 0)
         finally:
             for fd in fds:
                 os.close(fd)
-        return self._result(report, contents[0], written)
+        return self._result(report)
 
     def end(self) -> None:
         """Let go of the program; its worker is idle then.
@@ -135,7 +142,7 @@ class RunningProgram:
         Raises:
             JudgeFault: If the worker broke.
         """
-        self._worker.send({"end": True})
+        self._worker.send({})
 
     def _compiler_crash(self, wait_status: int) -> str:
         number = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else 0
@@ -143,9 +150,9 @@ class RunningProgram:
             return f"the compiler ended by {signal.Signals(number).name}"
         raise self._worker.fault(f"died while compiling (status {wait_status})")
 
-    def _result(self, report: dict[str, Any], stderr: bytes, written: list[bytes]) -> RunResult:
-        limits, wait_status, cpu_s, memory_mib = self._limits, report["status"], report["cpu_s"], report["memory_kib"]
-        memory_mib /= 1024
+    def _result(self, report: dict[str, Any]) -> RunResult:
+        limits, wait_status, cpu_s, stderr = self._limits, report["status"], report["cpu_s"], report["stderr"]
+        memory_mib = report["memory_kib"] / 1024
         killed_by = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else None
         exit_code = os.WEXITSTATUS(wait_status) if os.WIFEXITED(wait_status) else None
         out_of_memory = exit_code != 0 and stderr.rpartition(b"\n")[0].rpartition(b"\n")[2].startswith(b"MemoryError")
@@ -161,14 +168,13 @@ class RunningProgram:
             raise self._worker.fault("saw the program killed from outside, e.g. for want of memory on this machine")
         else:
             status = RunStatus.EXITED if killed_by is None else RunStatus.SIGNALED
-        value = written[1] if len(written) > 1 and written[1] and status is RunStatus.EXITED else None
         return RunResult(
             status=status,
             exit_code=exit_code,
             signal=killed_by,
-            stdout=written[0][: self._output_bytes],
+            stdout=report["stdout"][: self._output_bytes],
             stderr=stderr,
-            value=value,
+            value=report["value"] or None if status is RunStatus.EXITED else None,
             cpu_s=cpu_s,
             wall_s=report["wall_s"],
             memory_mib=memory_mib,

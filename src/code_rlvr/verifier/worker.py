@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from code_rlvr.errors import JudgeFault
-from code_rlvr.verifier.guard.messages import INLINE_BYTES, MESSAGE_BYTES, pack, unpack
+from code_rlvr.verifier.guard.messages import MESSAGE_BYTES, pack_request, send_files, unpack_answer
 from code_rlvr.verifier.interpreter import Interpreter
 
 START_S = 60.0  # for an interpreter to start on a machine that is busy with other work
 END_S = 5.0
 LOG_TAIL_BYTES = 2000
 _HOME = str(Path(__file__).parent)  # where `guard` lies
-_BOOT = "import sys; sys.path[0] = sys.argv.pop(1); from guard.zygote import main; main(sys.argv[1:])"
+_BOOT = "import sys; sys.path[0] = {home!r}; from guard.{module} import main; main(*{arguments!r}, *sys.argv[1:])"
+_EMPTY = ("/mnt", "/media", "/srv")  # folders that every Linux has, of which one is covered by an empty one
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LC_ALL": "C.UTF-8",
@@ -57,19 +59,21 @@ class Worker:
         try:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             self._stack.callback(self._control.close)
+            self._control.settimeout(START_S)
+            self._poll = select.poll()
+            self._poll.register(self._control, select.POLLIN)
             with theirs:
                 self._log_fd = os.memfd_create("log")
                 self._stack.callback(os.close, self._log_fd)
-                self._process = _spawn(interpreter.executable, theirs, self._log_fd)
+                self._process = _spawn(interpreter, isolation, theirs, self._log_fd)
             settings = {
                 "isolation": isolation,
-                "home": _HOME,
                 "packages": interpreter.packages,
-                "readable": interpreter.readable,
-                "listable": interpreter.listable,
+                "readable": [*interpreter.readable, str(Path(_HOME, "guard"))],
+                "listable": [*interpreter.listable],
             }
             self.send(settings)
-            ready, _, _ = self.receive(START_S)
+            ready, _ = self.receive(START_S)
         except OSError as error:
             self.close()
             raise JudgeFault(f"the sandbox cannot start a process: {error}") from error
@@ -79,42 +83,38 @@ class Worker:
         self.layers: list[str] = ready["layers"]
         self.version: list[int] = ready["version"]
 
-    def send(self, header: Mapping[str, Any], *contents: bytes, fds: tuple[int, ...] = ()) -> None:
+    def send(self, request: dict[str, Any], fds: Sequence[int] = ()) -> None:
         """Send a message.
 
         Raises:
             JudgeFault: If the worker is gone or does not read.
         """
-        self._control.settimeout(START_S)
         try:
-            message = pack(dict(header), *contents)
             if fds:
-                socket.send_fds(self._control, [message], list(fds))
+                send_files(self._control, pack_request(request), list(fds))
             else:
-                self._control.send(message)
+                self._control.send(pack_request(request))
         except OSError as error:  # TimeoutError is one
             raise self.fault(f"takes no messages ({error})") from error
 
-    def receive(self, timeout_s: float) -> tuple[dict[str, Any], list[bytes], list[int]]:
-        """The next message: header, contents, descriptors, which the caller closes.
+    def receive(self, timeout_s: float) -> tuple[dict[str, Any], list[int]]:
+        """The next message, and descriptors, which the caller closes.
 
         Raises:
             JudgeFault: If none comes in time, or the worker is gone.
         """
-        self._control.settimeout(timeout_s)
+        if not self._poll.poll(1000 * timeout_s):
+            raise self.fault(f"sent nothing for {timeout_s:.0f} s")
         try:
             message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
-        except TimeoutError:
-            raise self.fault(f"sent nothing for {timeout_s:.0f} s") from None
         except OSError as error:
-            raise self.fault(f"broke off ({error})") from error
+            raise self.fault("ended") from error
         if not message:
             raise self.fault("ended")
         try:
-            header, contents = unpack(message)
+            return unpack_answer(message), fds
         except ValueError as error:
             raise self.fault(f"sent what is no message ({error})") from error
-        return header, contents, fds
 
     def fault(self, what: str) -> JudgeFault:
         """A fault that says what the worker did, and what it wrote to its log."""
@@ -134,15 +134,6 @@ class Worker:
         self._stack.close()
 
 
-def attach(content: bytes, stack: contextlib.ExitStack) -> tuple[bytes, tuple[int, ...]]:
-    """Content as it goes into a message: itself if it is small, else as a memory file that the stack closes."""
-    if len(content) <= INLINE_BYTES:
-        return content, ()
-    fd = memory_file(content)
-    stack.callback(os.close, fd)
-    return b"", (fd,)
-
-
 def memory_file(content: bytes) -> int:
     """A file without a name on any disk, positioned at its start."""
     fd = os.memfd_create("content")
@@ -153,9 +144,13 @@ def memory_file(content: bytes) -> int:
     return fd
 
 
-def _spawn(executable: str, control: socket.socket, log_fd: int) -> subprocess.Popen[bytes]:
+def _spawn(interpreter: Interpreter, isolation: str, control: socket.socket, log_fd: int) -> subprocess.Popen[bytes]:
+    python = [interpreter.executable, "-s", "-S", "-X", "utf8", "-c"]
+    zygote = [*python, _BOOT.format(home=_HOME, module="zygote", arguments=(control.fileno(),))]
+    covered = [folder for folder in _EMPTY if not any(path.startswith(folder) for path in interpreter.readable)]
+    arguments = (os.getpid(), control.fileno(), isolation, covered, zygote)
     return subprocess.Popen(
-        [executable, "-s", "-S", "-X", "utf8", "-c", _BOOT, _HOME, str(control.fileno()), str(os.getpid())],
+        [*python, _BOOT.format(home=_HOME, module="keeper", arguments=arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=log_fd,

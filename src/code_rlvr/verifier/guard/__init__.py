@@ -13,9 +13,11 @@ of `code_rlvr`, nor `typing`, and keeps to what Python 3.9 understands.
 |---|---|
 | `kernel` | system calls for which Python has no function (ctypes) |
 | `filters` | which system calls may be made (seccomp programs) |
-| `zygote` | keeper and zygote: namespaces, confinement, the loop over programs |
+| `keeper` | namespaces; ends everything if the judge's process ends |
+| `zygote` | confinement, the loop over programs |
 | `supervisor` | compiles one program, forks, watches and reports on its tests |
 | `child` | turns a fresh fork into the program's process, and runs the program |
+| `files`, `limits` | memory files of a test, resource limits |
 | `messages` | how judge and guard talk |
 | `values` | how arguments and return values cross |
 | `dialogue` | how a checker calls the solution |

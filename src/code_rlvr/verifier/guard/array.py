@@ -1,7 +1,8 @@
-"""A numpy array where numpy shall not be imported: in the judge.
+"""numpy's arrays: what crosses of one, and what stands for it where numpy shall not be imported, in the judge.
 
-Covered: reading it, item by item or as nested lists.
-Not covered: computing with it; assertions that do so are run by a checker in the sandbox, where it is numpy's own.
+Covered: numbers, texts, bytes and plain objects in arrays of any shape; an `Array` is read, not computed with.
+Not covered: dates and records.  Assertions that compute run in the sandbox, where an array is numpy's own.
+A numpy scalar crosses as the Python number that it holds.
 """
 
 from __future__ import annotations
@@ -56,3 +57,27 @@ class Array:
         if not self.shape:
             return self._items[0]
         return [part.tolist() if isinstance(part, Array) else part for part in self._parts()]
+
+
+def numpy_parts(value: Any) -> tuple[str, list[int] | None, Any]:
+    """dtype, shape and the items one after another of an array; of a scalar, no shape, and the Python number.
+
+    Raises:
+        TypeError: If its items are not plain data.
+    """
+    dtype = value.dtype
+    if dtype.kind not in "biufcUSO":
+        raise TypeError(f"a numpy value of type {dtype} cannot leave the sandbox: it is not plain data")
+    plain = value.astype({"f": "f8", "c": "c16"}[dtype.kind]) if dtype.kind in "fc" else value
+    if type(value).__name__ != "ndarray":
+        return dtype.str, None, plain.item()
+    return dtype.str, [*value.shape], plain.ravel().tolist()
+
+
+def numpy_array(dtype: str, shape: list[int], items: list[Any]) -> Any:
+    """An array again; texts and bytes as long as they need to be, whatever the type says."""
+    import numpy  # noqa: PLC0415  only who has arrays pays for it
+
+    kind = dtype[1:2]
+    plain = dtype if kind in "biufcO" and dtype[2:] in ("", "1", "2", "4", "8", "16") else kind
+    return numpy.array(items, dtype=plain).reshape(shape)

@@ -25,28 +25,36 @@ SIGKILL = 9
 VALUE_FD = DIALOGUE_FD = 3
 
 
-def confine(fds: list[int], ruleset: int | None, program_filter: kernel.Filter | None, has_reaper: bool) -> None:
-    """Turn a fresh child into the process that the program may have to itself; what is left to do is little.
+class Confinement:
+    """What turns a fresh child into the process that a program may have to itself; made once, put on by each.
 
-    Every page that is written to here is copied first, for each test: what can be prepared is prepared before.
+    Every page that a child writes to is copied first, for each test: what can be prepared is prepared before.
 
     Args:
-        fds: What becomes descriptors 0, 1, 2 and, if there is a fourth, 3.
         ruleset: A Landlock ruleset, which also puts the parent out of reach of signals.
         program_filter: What system calls it gives up; None without system call filters.
-        has_reaper: Whether a namespace ends with its first process, and this one with it.
+        dies_with_parent: Whether all these processes end with the first of their namespace.
     """
-    if not has_reaper:
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
-    if ruleset is not None:
-        kernel.restrict_self(ruleset)
-    for number, fd in enumerate(fds):
-        os.dup2(fd, number)
-    os.closerange(len(fds), 1 << 16)
-    if program_filter is None:
-        os.setsid()  # without a filter there can be descendants, and they share a group
-    else:
-        program_filter.add(os.getpid())
+
+    def __init__(self, ruleset: int | None, program_filter: kernel.Filter | None, dies_with_parent: bool) -> None:
+        self.dies_with_parent = dies_with_parent
+        self.may_fork = program_filter is None
+        self._ruleset = ruleset
+        self._filter = program_filter
+
+    def put_on(self, fds: list[int]) -> None:
+        """Confine this process; `fds` become its descriptors 0, 1, 2 and, if there is a fourth, 3."""
+        if not self.dies_with_parent:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+        if self._ruleset is not None:
+            kernel.restrict_self(self._ruleset)
+        for number, fd in enumerate(fds):
+            os.dup2(fd, number)
+        os.closerange(len(fds), 1 << 16)
+        if self._filter is None:
+            os.setsid()  # without a filter there can be descendants, and they share a group
+        else:
+            self._filter.add(os.getpid())
 
 
 def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, Any]) -> NoReturn:
@@ -82,7 +90,8 @@ def finish(module: types.ModuleType, threading: types.ModuleType, status: int) -
     try:
         if len(threading._active) > 1 or threading._threading_atexits:
             threading._shutdown()
-        atexit._run_exitfuncs()
+        if atexit._ncallbacks():
+            atexit._run_exitfuncs()
         # File objects in globals would be flushed by their destructors, which never run here.
         owned = [value for value in list(module.__dict__.values()) if isinstance(value, _io._IOBase)]
         for stream in (sys.stdout, sys.stderr, *owned, sys.__stdout__):

@@ -45,7 +45,7 @@ class Recorder:
         return {
             "__begin__": self.begin,
             "__statement__": lambda index, of_helper=False: Statement(self, index, of_helper),
-            "__site__": lambda index: Site(self, index),
+            "__site__": lambda index, goes_on=True: Site(self, index, goes_on),
             "__run_class__": self.run_class,
             "__finish__": lambda: self.report("finish"),
         }
@@ -59,6 +59,11 @@ class Recorder:
     def report(self, *parts: Any) -> None:
         """Tell the judge something."""
         self._caller.report(*parts)
+
+    def unsupported(self, message: str) -> None:
+        """Give up, since the tests cannot be run."""
+        self.report("unsupported", message)
+        raise Unsupported(message)
 
     def run_class(self, kind: type, methods: dict[str, int]) -> None:
         """Run the test methods of a class, each on an instance of its own and as the statement of the given index."""
@@ -95,6 +100,8 @@ class Statement:
         if error is None or (isinstance(error, SystemExit) and not relayed):
             self._recorder.report("done", self._index)
             return True
+        if isinstance(error, ImportError) and not relayed:
+            self._recorder.unsupported(f"the tests import what is not installed: {error}")
         looked_at = self._of_helper or isinstance(error, AssertionError) or error is self._recorder.condition_error
         verdict = "WRONG_ANSWER" if looked_at and not relayed else "RUNTIME_ERROR"
         self._recorder.report("escaped", self._index, verdict, message_of(error))
@@ -104,9 +111,10 @@ class Statement:
 class Site:
     """Records that an assertion failed, and lets the run go on."""
 
-    def __init__(self, recorder: Recorder, index: int) -> None:
+    def __init__(self, recorder: Recorder, index: int, goes_on: bool) -> None:
         self._recorder = recorder
         self._index = index
+        self._goes_on = goes_on
 
     def __enter__(self) -> None:
         pass
@@ -120,7 +128,7 @@ class Site:
         count = self._recorder.failures[self._index] = self._recorder.failures.get(self._index, 0) + 1
         if count == 1:
             self._recorder.report("failed", self._index, message_of(error))
-        return count < MAX_FAILURES
+        return self._goes_on and count < MAX_FAILURES
 
 
 def message_of(error: BaseException) -> str:

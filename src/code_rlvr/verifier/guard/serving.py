@@ -14,6 +14,7 @@ import operator
 import os
 import sys
 
+from .array import numpy_array
 from .dialogue import MAX_FRAME_BYTES, describe_exception, find_function, receive, send
 from .values import Decoder, Encoder, encode
 
@@ -209,12 +210,3 @@ class _RequestDecoder(Decoder):
         if tag == "arg":
             return self.containers[body]
         return getattr(builtins, body) if tag == "builtin" else self._server.find(tag, body)
-
-
-def numpy_array(dtype: str, shape: list[int], items: list[Any]) -> Any:
-    """An array again; texts and bytes as long as they need to be, whatever the type says."""
-    import numpy  # noqa: PLC0415  only who has arrays pays for it
-
-    kind = dtype[1:2]
-    plain = dtype if kind in "biufcO" and dtype[2:] in ("", "1", "2", "4", "8", "16") else kind
-    return numpy.array(items, dtype=plain).reshape(shape)

@@ -11,9 +11,9 @@ import sys
 import types
 from collections import deque
 
+from .array import numpy_array
 from .dialogue import CALL, REPORT, describe_exception, receive, send
 from .remote import Kept, Remote, SolutionModule, items_of
-from .serving import numpy_array
 from .values import Decoder, Encoder, encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms

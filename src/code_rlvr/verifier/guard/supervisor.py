@@ -23,14 +23,14 @@ import resource
 import select
 import time
 
-from . import child, filters, kernel
-from .files import TestFiles, read_all
+from . import child, kernel
+from .files import input_file, output_file, read_all
 from .limits import clamp, lower
-from .messages import pack, receive
+from .messages import INLINE_BYTES, pack_answer, pack_report, receive, send_files
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
-    import socket
+    import _socket
     import types
     from typing import Any, NoReturn
 
@@ -42,6 +42,7 @@ MAX_THREADS = 512
 COMPILE_MIB = 1024
 DATA_SLACK_MIB = 320  # thread stacks count in full, and contest programs ask for 256 MiB of stack
 ADDRESS_SLACK_MIB = 1536  # shared libraries, arenas
+STDERR_TAIL_BYTES = 2000
 PAGE = resource.getpagesize()
 
 
@@ -51,27 +52,22 @@ class Supervisor:
     Args:
         control: The socket to the judge.
         program: The judge's description of the program and its limits.
-        ruleset: The Landlock ruleset that each child puts on, if there is one.
-        layers: Which layers are active.
+        confinement: What each of its children puts on.
     """
 
-    def __init__(self, control: socket.socket, program: dict[str, Any], ruleset: int | None, layers: list[str]) -> None:
+    def __init__(self, control: _socket.socket, program: dict[str, Any], confinement: child.Confinement) -> None:
         self.control = control
         self.program = program
-        self.ruleset = ruleset
-        self.has_reaper = "pid" in layers
-        self.filter: kernel.Filter | None = None
-        if "seccomp" in layers:
-            taken_away = filters.program_filter(os.uname().machine)
-            self.filter = kernel.Filter(taken_away, filters.pid_slots(taken_away))
+        self.confinement = confinement
         self.codes: list[types.CodeType] = []
         self.shared: dict[str, Any] = {}
 
     def serve(self, source_fd: int) -> NoReturn:
         """Compile the program, then run its tests until the judge says that this was the last."""
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its children could not open /dev/stdin
+        if not self.confinement.dies_with_parent:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+        if self.confinement.may_fork:
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         source = read_all(source_fd)
         prelude_size = self.program["prelude_size"]
         sources = {"<solution>": source[prelude_size:]}
@@ -87,10 +83,10 @@ class Supervisor:
             # A backstop behind `watch`: whole seconds, and this process is under it too.
             lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + self.program["cpu_s"]) + OWN_CPU_S)
         gc.freeze()
-        self.control.send(pack({"compiled": True} if error is None else {"refused": error[:2000]}))
+        self.control.send(pack_answer({"compiled": True} if error is None else {"refused": error[:2000]}))
         while True:
             request, fds = receive(self.control)
-            if "end" in request:
+            if not request:  # the end of the program
                 os._exit(0)
             self.run_test(request, fds)
 
@@ -117,31 +113,43 @@ class Supervisor:
 
     def run_test(self, request: dict[str, Any], fds: list[int]) -> None:
         """Run one test in a child and report how it ended."""
-        files = TestFiles(request, fds)
+        fd_in = fds.pop(0) if request["input_is_file"] else input_file(request["input"])
+        outputs = [output_file(), output_file()]
+        if request["test"] == "call":
+            outputs.append(output_file())
         started = time.monotonic()
         pid = os.fork()
         if pid == 0:
             try:
-                child.confine(files.of_child, self.ruleset, self.filter, self.has_reaper)
+                self.confinement.put_on([fd_in, *outputs, *fds])
                 child.run(self.codes, self.shared, request)
             finally:
                 os._exit(1)
-        files.close_input()
+        for fd in (fd_in, *fds):
+            os.close(fd)
         stopped = self.watch(pid, started, request["wall_s"], request["last_s"])
-        if self.filter is None:
+        if stopped:
+            os.kill(pid, SIGKILL)
+        if self.confinement.may_fork:
             kill_group(pid)
-        os.kill(pid, SIGKILL)
         _, status, usage = os.wait4(pid, 0)
-        if self.filter is None:
+        if self.confinement.may_fork:
             kill_descendants()
-        report = {
-            "stopped": stopped,
-            "status": status,
-            "cpu_s": usage.ru_utime + usage.ru_stime,
-            "wall_s": time.monotonic() - started,
-            "memory_kib": usage.ru_maxrss,
-        }
-        files.report(self.control, report, self.program["output_bytes"])
+        cpu_s, wall_s = usage.ru_utime + usage.ru_stime, time.monotonic() - started
+        self.report((stopped, status, cpu_s, wall_s, usage.ru_maxrss), outputs)
+
+    def report(self, ending: tuple[str, int, float, float, int], outputs: list[int]) -> None:
+        """Send how a child ended and what it wrote; close its files."""
+        sizes = [os.fstat(fd).st_size for fd in outputs]
+        stdout, stderr, *value = outputs
+        tail = os.pread(stderr, STDERR_TAIL_BYTES, max(0, sizes[1] - STDERR_TAIL_BYTES)) if sizes[1] else b""
+        if sum(sizes) - sizes[1] <= INLINE_BYTES:
+            written = [os.pread(fd, INLINE_BYTES, 0) for fd in (stdout, *value)]
+            self.control.send(pack_report(*ending, max(sizes), tail, *written))
+        else:
+            send_files(self.control, pack_report(*ending, max(sizes), tail), [stdout, *value])
+        for fd in outputs:
+            os.close(fd)
 
     def watch(self, pid: int, started: float, limit_s: float, last_s: float) -> str:
         """Wait until the child ends or has used something up; "" or the name of what it used up.

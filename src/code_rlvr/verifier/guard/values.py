@@ -30,7 +30,7 @@ import sys
 from collections import Counter, OrderedDict, deque
 from json.encoder import encode_basestring_ascii
 
-from .array import Array
+from .array import Array, numpy_parts
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_DEPTH = 200
+_SMALL = 1 << 62
 MAX_ITEMS = 1_000_000  # of an iterator that is drained, and of a range that arrives
 MAX_EXPONENT = 10_000  # of a Decimal: int(Decimal("1e999999999")) would never end
+_NESTED = frozenset((list, dict))
 _VIEWS = {type({}.keys()): "dict_keys", type({}.values()): "dict_values", type({}.items()): "dict_items"}
 _SEQUENCES = {list: "", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque"}
 # Calling one of these, as a hostile value might be, makes nothing large.
@@ -146,21 +148,23 @@ class Encoder:
         raise TypeError(f"a value of type {kind.__name__} cannot leave the sandbox: it is not plain data")
 
     def _items(self, values: Any, depth: int) -> str:
-        return "[" + ", ".join([self.text(item, depth + 1) for item in values]) + "]"
+        values = [*values]
+        kinds = {*map(type, values)}
+        if kinds == {int} and -_SMALL < min(values) and max(values) < _SMALL:  # these two alike are the usual case
+            return str(values)
+        if kinds == {str}:
+            return f"[{', '.join(map(encode_basestring_ascii, values))}]"
+        return f"[{', '.join([self.text(item, depth + 1) for item in values])}]"
 
     def _numpy(self, value: Any, depth: int) -> str:
-        dtype = value.dtype
-        if dtype.kind not in "biufcUSO":
-            raise TypeError(f"a numpy value of type {dtype} cannot leave the sandbox: it is not plain data")
-        widened = value.astype({"f": "f8", "c": "c16"}[dtype.kind]) if dtype.kind in "fc" else value
-        if not hasattr(value, "__array_interface__") or type(value).__name__ != "ndarray":
-            return self.text(widened.item(), depth + 1)
-        shape, items = list(value.shape), widened.ravel().tolist()
-        return f'{{"array": ["{dtype.str}", {self._items(shape, depth)}, {self._items(items, depth)}]}}'
+        dtype, shape, items = numpy_parts(value)
+        if shape is None:
+            return self.text(items, depth + 1)
+        return f'{{"array": ["{dtype}", {self._items(shape, depth)}, {self._items(items, depth)}]}}'
 
 
 def _integer(value: int) -> str:
-    small = -(1 << 62) < value < 1 << 62
+    small = -_SMALL < value < _SMALL
     return int.__repr__(value) if small else f'{{"int": "{int.__format__(value, "x")}"}}'
 
 
@@ -219,6 +223,8 @@ class Decoder:
     def _items(self, body: Any, depth: int) -> list[Any]:
         if not isinstance(body, list):
             raise ValueError("not an encoded value: items that are no list")
+        if _NESTED.isdisjoint(map(type, body)):
+            return body
         return [self.build(item, depth + 1) for item in body]
 
     def _array(self, body: Any, depth: int) -> Any:

@@ -1,0 +1,103 @@
+"""The keeper: makes the namespaces, starts the zygote in them, and ends it when the judge's process ends.
+
+The zygote is a fresh interpreter and not a fork of this one: every generation of forks makes the next fork slower,
+as the kernel keeps the chain of ancestors for each mapping.
+
+Covered: namespaces, mounts, the end of everything when the judge is killed.
+Not covered: the zygote's own confinement (`zygote`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+
+from . import kernel
+
+TYPE_CHECKING = False  # importing typing costs 8 ms
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+SIGKILL = 9
+NOBODY = 65534
+_NAMESPACES = (
+    ("pid", kernel.CLONE_NEWPID), ("mount", kernel.CLONE_NEWNS), ("ipc", kernel.CLONE_NEWIPC),
+    ("net", kernel.CLONE_NEWNET),
+)  # fmt: skip
+
+
+def main(judge: int, control_fd: int, isolation: str, folders: list[str], zygote: list[str]) -> NoReturn:
+    """Keep a zygote until it ends or the judge's process does.
+
+    Args:
+        judge: The process id of the judge.
+        control_fd: The zygote's socket to the judge.
+        isolation: "full" or "process".
+        folders: Which may be covered by an empty one to work in, as the zygote needs nothing of them.
+        zygote: The command that is to become the zygote; told in addition which namespaces there are, and the folder.
+    """
+    caller = os.pidfd_open(judge)
+    if os.getppid() != judge:  # it ended before the line above, and its id may be another's by now
+        os._exit(1)
+    namespaces = enter_namespaces() if isolation == "full" else []
+    pid = os.fork()
+    if pid == 0:
+        try:
+            folder = enter_empty_folder(folders, namespaces)
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+            os.execv(sys.executable, [*zygote, ",".join(namespaces), folder])
+        finally:
+            os._exit(1)
+    os.close(control_fd)  # or the judge would not see the zygote end
+    poll = select.poll()
+    for fd in (caller, os.pidfd_open(pid)):
+        poll.register(fd, select.POLLIN)
+    poll.poll()
+    os.kill(pid, SIGKILL)
+    os.waitpid(pid, 0)
+    os._exit(0)
+
+
+def enter_namespaces() -> list[str]:
+    """Leave every namespace that may be left; the names of those that were."""
+    uid, gid = os.geteuid(), os.getegid()
+    entered = []
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER)
+        entered.append("user")
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{NOBODY} {uid} 1"), ("gid_map", f"{NOBODY} {gid} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(line)
+    except OSError:
+        pass  # not permitted here; with enough rights of its own a container may still permit the others
+    for name, flag in _NAMESPACES:
+        try:
+            kernel.unshare(flag)
+            entered.append(name)
+        except OSError:
+            continue
+    return entered
+
+
+def enter_empty_folder(folders: list[str], namespaces: list[str]) -> str:
+    """Work in a folder that is empty and takes nothing, and show this namespace's processes only, as far as permitted.
+
+    Returns:
+        The folder; "" for /, of which Landlock shows nothing.
+    """
+    os.chdir("/")
+    if "mount" not in namespaces:
+        return ""
+    try:
+        kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        if "pid" in namespaces:
+            kernel.mount("proc", "/proc", "proc", flags)
+        for folder in filter(os.path.isdir, folders):
+            kernel.mount("tmpfs", folder, "tmpfs", flags | kernel.MS_RDONLY)
+            os.chdir(folder)
+            return folder
+    except OSError:  # a container may not let its own mounts be covered
+        pass
+    return ""
