@@ -8,6 +8,7 @@ Exit codes: 0 done, 1 it ran and failed, 2 what was given cannot be used, 130 in
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +29,12 @@ _errors = Console(stderr=True, soft_wrap=True, highlight=False)
 Overrides = Annotated[
     list[str] | None,
     typer.Argument(metavar="[section.key=value]...", help="Settings to change, e.g. trainer.steps=40."),
+]
+Python = Annotated[
+    Path | None, typer.Option(help="Interpreter for solutions, e.g. of an environment with numpy; our own if left out.")
+]
+IsolationOption = Annotated[
+    str, typer.Option(help="full; process only where there are no system call filters and programs are trusted.")
 ]
 
 
@@ -66,6 +73,82 @@ def quickstart(
 
     words = [f"name={name}", f"seed={seed}", f"runs_dir={runs_dir}", *(overrides or [])]
     run_quickstart(load_config(QuickstartConfig, None, words), Console(highlight=False))
+
+
+@app.command(
+    epilog="Examples, one a line:\n\n"
+    "`code-rlvr verify problems.jsonl solutions.jsonl --out verdicts.jsonl`\n\n"
+    "`code-rlvr verify train.parquet samples.jsonl --max-tests 20 --workers 8 --json`\n\n"
+    "Exit codes: 0 all were judged, 1 something was not, or a known label was contradicted, 2 bad input.",
+)
+def verify(
+    problems: Annotated[Path, typer.Argument(help="verl's parquet, or JSONL with problem_id and tests.")],
+    solutions: Annotated[
+        Path, typer.Argument(help="JSONL: problem_id, response or code, and verdict where it is known.")
+    ],
+    *,
+    out: Annotated[Path | None, typer.Option(help="File for one verdict a line; continued if it exists.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the file of verdicts anew.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Programs judged at once; one per CPU if left out.")
+    ] = None,
+    max_tests: Annotated[int | None, typer.Option(min=1, help="Of more tests, judge by a sample of so many.")] = None,
+    stop_at_first_failure: Annotated[
+        bool, typer.Option("--stop-at-first-failure", help="Faster; the share of tests passed comes out too low.")
+    ] = False,
+    cpu_s: Annotated[float | None, typer.Option(help="CPU seconds per test, where the problem names none.")] = None,
+    wall_s: Annotated[float | None, typer.Option(help="Wall seconds per test; 4 x CPU + 6 if left out.")] = None,
+    memory_mib: Annotated[int | None, typer.Option(help="Memory per test, where the problem names none.")] = None,
+    python: Python = None,
+    isolation: IsolationOption = "full",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object only.")] = False,
+) -> None:
+    """Judge solutions against the tests of their problems, and count the verdicts."""
+    from code_rlvr.types import Limits
+    from code_rlvr.verify.run import VerifySettings
+    from code_rlvr.verify.run import verify as run_verify
+
+    given = {"cpu_s": cpu_s, "wall_s": wall_s, "memory_mib": memory_mib}
+    limits = Limits(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    settings = VerifySettings(
+        limits,
+        workers,
+        max_tests,
+        stop_at_first_failure,
+        out,
+        overwrite,
+        python,
+        isolation,  # type: ignore[arg-type]
+    )
+    try:
+        summary = run_verify(problems, solutions, settings, Console(stderr=True, highlight=False))
+    except KeyboardInterrupt:
+        goes_on = "; the same command goes on where it stopped" if out else "; with --out it could be continued"
+        _errors.print(f"interrupted{goes_on}")
+        raise typer.Exit(130) from None
+    if as_json:
+        typer.echo(json.dumps(summary.to_json()))
+    else:
+        summary.show(Console(highlight=False))
+    raise typer.Exit(summary.exit_code)
+
+
+@app.command(epilog="Examples: `code-rlvr doctor`, `code-rlvr doctor --python ~/contest/bin/python --json`")
+def doctor(
+    *,
+    python: Python = None,
+    isolation: IsolationOption = "full",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON only.")] = False,
+) -> None:
+    """Say what this machine can do to keep programs in their sandbox, by trying it."""
+    from code_rlvr.doctor import examine, show, to_json
+
+    findings = list(examine(python, isolation))  # type: ignore[arg-type]
+    if as_json:
+        typer.echo(json.dumps(to_json(findings)))
+    else:
+        show(findings, Console(highlight=False))
+    raise typer.Exit(any(finding.state == "failed" for finding in findings))
 
 
 @app.command(epilog="Example: `code-rlvr train --config my-run.toml trainer.steps=200`")

@@ -78,6 +78,7 @@ class Judge:
 
     Attributes:
         layers: Which layers of isolation are active.
+        version: Of the Python that runs solutions.
 
     Raises:
         ConfigError: If the interpreter or the isolation is none.
@@ -97,6 +98,7 @@ class Judge:
         self._sandbox = Sandbox(python, isolation)
         self._pool = WorkerPool(workers)
         self.layers = tuple(self._sandbox.layers)
+        self.version = tuple(self._sandbox.version)
 
     def __enter__(self) -> Judge:
         return self
@@ -104,10 +106,16 @@ class Judge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(wait=error is None)
 
-    def close(self) -> None:
-        """Wait for the programs that are being judged, then give everything back."""
+    def close(self, wait: bool = True) -> None:
+        """Give everything back.
+
+        Args:
+            wait: For the programs that are being judged; else they are ended, and become `Unjudged`.
+        """
+        if not wait:
+            self._sandbox.close()
         self._pool.close()
         self._sandbox.close()
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Literal, get_args
 
-from code_rlvr.errors import ConfigError, PreflightError
+from code_rlvr.errors import ConfigError, PreflightError, Unjudged
 from code_rlvr.types import Limits
 from code_rlvr.verifier.interpreter import find_interpreter
 from code_rlvr.verifier.program import Program
@@ -59,7 +59,7 @@ class Sandbox:
         self._closed = False
         first = Worker(self._interpreter, isolation)
         self.layers, self.version = first.layers, first.version
-        self._idle = [first]
+        self._idle, self._busy = [first], set[Worker]()
         if isolation == "full" and "seccomp" not in self.layers:
             self.close()
             raise PreflightError(
@@ -74,26 +74,34 @@ class Sandbox:
         Raises:
             JudgeFault: If a worker cannot be started, or breaks.
         """
-        with self._lock:
-            worker = self._idle.pop() if self._idle else None
-        worker = worker or Worker(self._interpreter, self._isolation)
+        worker = self._borrow()
         kept = False
         try:
             running = RunningProgram(worker, program, limits)
             yield running
             running.end()
-            kept = self._take_back(worker)
+            kept = worker.programs < PROGRAMS_PER_WORKER
         finally:
+            with self._lock:
+                self._busy.discard(worker)
+                kept = kept and not self._closed
+                if kept:
+                    self._idle.append(worker)
             if not kept:
                 worker.close()
 
-    def _take_back(self, worker: Worker) -> bool:
-        """Keep a worker for another program, unless it is old or this sandbox is closed."""
+    def _borrow(self) -> Worker:
         with self._lock:
-            keep = not self._closed and worker.programs < PROGRAMS_PER_WORKER
-            if keep:
-                self._idle.append(worker)
-        return keep
+            if self._closed:
+                raise Unjudged("the judge was closed before this program was judged")
+            worker = self._idle.pop() if self._idle else None
+            if worker:
+                self._busy.add(worker)
+        if worker is None:
+            worker = Worker(self._interpreter, self._isolation)
+            with self._lock:
+                self._busy.add(worker)
+        return worker
 
     def __enter__(self) -> Sandbox:
         return self
@@ -104,10 +112,13 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End all idle workers, unless this process is a fork of the one that they belong to."""
+        """End all workers, what runs on them included, unless this process is a fork of the one that they belong to."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            busy = list(self._busy)
         if os.getpid() == self._pid:
             for worker in idle:
                 worker.close()
+            for worker in busy:  # their borrowers close them when they see them end
+                worker.interrupt()

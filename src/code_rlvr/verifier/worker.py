@@ -122,10 +122,15 @@ class Worker:
         text = log.decode("utf-8", "replace").strip()
         return JudgeFault(f"the guard process {what}" + (f": {text}" if text else ""))
 
+    def interrupt(self) -> None:
+        """Hang up, from any thread: whoever waits for this worker gets a `JudgeFault`, and its processes end."""
+        with contextlib.suppress(OSError):  # already closed
+            self._control.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """End the process and whatever runs in it, reap it, close every descriptor."""
         if hasattr(self, "_process"):
-            self._control.shutdown(socket.SHUT_RDWR)
+            self.interrupt()
             try:
                 self._process.wait(END_S)
             except subprocess.TimeoutExpired:

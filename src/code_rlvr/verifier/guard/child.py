@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 SIGKILL = 9
+OPEN_FILES = 64  # all that this process can have open
 VALUE_FD = DIALOGUE_FD = 3
 
 
@@ -50,7 +51,7 @@ class Confinement:
             kernel.restrict_self(self._ruleset)
         for number, fd in enumerate(fds):
             os.dup2(fd, number)
-        os.closerange(len(fds), 1 << 16)
+        os.closerange(len(fds), OPEN_FILES)
         if self._filter is None:
             os.setsid()  # without a filter there can be descendants, and they share a group
         else:

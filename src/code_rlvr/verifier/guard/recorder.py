@@ -8,6 +8,7 @@ Its statements are wrapped: `with __statement__(3): …`, and in them its assert
 | `done`, statement | it ran to its end |
 | `escaped`, statement, verdict, message | an exception left it |
 | `failed`, site, message | an assertion did not hold; the run goes on |
+| `raised`, site, message | the solution raised in an assertion, where nobody expects it |
 | `finish` | the checker ran to its end |
 | `unsupported`, message | the tests do what a checker cannot |
 
@@ -45,7 +46,7 @@ class Recorder:
         return {
             "__begin__": self.begin,
             "__statement__": lambda index, of_helper=False: Statement(self, index, of_helper),
-            "__site__": lambda index, goes_on=True: Site(self, index, goes_on),
+            "__site__": lambda *details: Site(self, *details),
             "__run_class__": self.run_class,
             "__finish__": lambda: self.report("finish"),
         }
@@ -109,21 +110,33 @@ class Statement:
 
 
 class Site:
-    """Records that an assertion failed, and lets the run go on."""
+    """Records that an assertion failed, and lets the run go on.
 
-    def __init__(self, recorder: Recorder, index: int, goes_on: bool) -> None:
+    Args:
+        recorder: Reports it.
+        index: The number of the site.
+        expected: Whether the tests catch some exception around it, not just any.
+        goes_on: Whether the run goes on.
+    """
+
+    def __init__(self, recorder: Recorder, index: int, expected: bool = False, goes_on: bool = True) -> None:
         self._recorder = recorder
         self._index = index
+        self._expected = expected
         self._goes_on = goes_on
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if error is None or hasattr(error, "relayed") or isinstance(error, (HungUp, Unsupported)):
+        if error is None or isinstance(error, (HungUp, Unsupported)):
             return False
-        if not isinstance(error, AssertionError):
-            self._recorder.condition_error = error
+        relayed = hasattr(error, "relayed")
+        if relayed or not isinstance(error, AssertionError):
+            if not relayed:
+                self._recorder.condition_error = error
+            if not self._expected:  # or `except Exception: print(…)` around an assertion would make it pass
+                self._recorder.report("raised" if relayed else "failed", self._index, message_of(error))
             return False
         count = self._recorder.failures[self._index] = self._recorder.failures.get(self._index, 0) + 1
         if count == 1:

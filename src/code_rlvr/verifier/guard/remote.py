@@ -95,7 +95,7 @@ class SolutionModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self.__dict__["caller"].stub(name)
+        return self.__dict__["caller_"].stub(name)
 
 
 def items_of(remote: Remote) -> Iterator[Any]:

@@ -47,7 +47,7 @@ class Caller:
         self._generators: dict[int, Any] = {}  # by handle
         self.remote_of: dict[int, Remote] = {}  # by id of a generator
         self.functions: list[Callable[..., Any]] = []
-        self.exceptions = {name: type(name, (Exception,), {}) for name in stubs["exceptions"]}
+        self.exceptions = {path: type(path, (Exception,), {}) for path in stubs["exceptions"].values()}
         self.namespace: dict[str, Any] = {}
         self._names: dict[str, Any] = {}
 
@@ -59,11 +59,12 @@ class Caller:
         from .recorder import Recorder  # noqa: PLC0415  it imports this module
 
         solution = SolutionModule("solution")
-        solution.__dict__.update(self.exceptions, caller=self)
+        found: dict[str, Any] = {name: self.stub(path) for name, path in self._stubs["functions"].items()}
+        found.update((name, self.exceptions[path]) for name, path in self._stubs["exceptions"].items())
+        solution.__dict__.update(self.exceptions, caller_=self, __all__=[*found])
         sys.modules["pytest"] = module
         sys.modules.update(dict.fromkeys(self._stubs["modules"], solution))
-        found = {name: self.stub(path) for name, path in self._stubs["functions"].items()}
-        self._names = {**found, **self.exceptions, "pytest": module, **Recorder(self).names()}
+        self._names = {**found, "pytest": module, **Recorder(self).names()}
         return self._names
 
     def stub(self, path: str) -> Remote:

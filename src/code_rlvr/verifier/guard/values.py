@@ -28,13 +28,14 @@ import json
 import math
 import sys
 from collections import Counter, OrderedDict, deque
+from itertools import islice
 from json.encoder import encode_basestring_ascii
 
 from .array import Array, numpy_parts
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
 MAX_DEPTH = 200
@@ -150,7 +151,7 @@ class Encoder:
     def _items(self, values: Any, depth: int) -> str:
         values = [*values]
         kinds = {*map(type, values)}
-        if kinds == {int} and -_SMALL < min(values) and max(values) < _SMALL:  # these two alike are the usual case
+        if kinds == {int} and max(-min(values), max(values)) < _SMALL:  # these two alike are the usual case
             return str(values)
         if kinds == {str}:
             return f"[{', '.join(map(encode_basestring_ascii, values))}]"
@@ -168,11 +169,11 @@ def _integer(value: int) -> str:
     return int.__repr__(value) if small else f'{{"int": "{int.__format__(value, "x")}"}}'
 
 
-def _drained(iterator: Any) -> Iterator[Any]:
-    for count, item in enumerate(iterator):
-        if count == MAX_ITEMS:
-            raise ValueError(f"an iterator of more than {MAX_ITEMS} items cannot leave the sandbox")
-        yield item
+def _drained(iterator: Any) -> list[Any]:
+    items = [*islice(iterator, MAX_ITEMS + 1)]
+    if len(items) > MAX_ITEMS:
+        raise ValueError(f"an iterator of more than {MAX_ITEMS} items cannot leave the sandbox")
+    return items
 
 
 class Decoder:
@@ -242,11 +243,7 @@ def _short_int(digits: str) -> int:
     return int(digits)
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"not an encoded value: {name}")
-
-
-_JSON = json.JSONDecoder(parse_int=_short_int, parse_constant=_no_constant)
+_JSON = json.JSONDecoder(parse_int=_short_int, parse_constant=_TYPES.__getitem__)  # none is in it
 
 
 def _plain(node: Any) -> Any:
@@ -256,10 +253,6 @@ def _plain(node: Any) -> Any:
     if type(node) not in (int, str):
         raise ValueError("not an encoded value: a number made of something else")
     return node
-
-
-def _float(node: Any) -> float:
-    return float(node["float"] if isinstance(node, dict) else node)
 
 
 def _range(body: Any) -> range:
@@ -282,7 +275,7 @@ def _instance(module: str, name: str) -> Callable[[Any], Any]:
 _BUILDERS: dict[str, Callable[[Any], Any]] = {
     "int": lambda body: int(body, 16),
     "float": float,
-    "complex": lambda body: complex(*map(_float, body)),
+    "complex": lambda body: complex(*[float(part["float"] if isinstance(part, dict) else part) for part in body]),
     "bytes": bytes.fromhex,
     "bytearray": bytearray.fromhex,
     "range": _range,

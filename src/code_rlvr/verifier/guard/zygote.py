@@ -20,7 +20,7 @@ import resource
 import sys
 
 from . import filters, kernel
-from .child import Confinement
+from .child import OPEN_FILES, Confinement
 from .limits import clamp, lower
 from .messages import pack_answer, receive
 from .supervisor import Supervisor, kill_descendants
@@ -33,7 +33,6 @@ SIGKILL = 9
 MIB = 1 << 20
 STACK_BYTES = 100 * MIB  # the kernel leaves 128 MiB below the main stack
 THREAD_STACK_BYTES = 8 * MIB
-OPEN_FILES = 64
 # Imported once here rather than by each program.  Each costs every fork, so rarer ones wait for who names them.
 PRELOADED = (
     "bisect", "collections", "copy", "functools", "heapq", "io", "itertools", "math", "operator", "random", "re",
@@ -50,7 +49,8 @@ def main(control_fd: int, namespaces: str, folder: str) -> NoReturn:
         folder: An empty folder that programs may list, or "".
     """
     kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
-    control = _socket.socket(fileno=control_fd)
+    control = _socket.socket(fileno=os.dup(control_fd))  # a low number, whatever the judge has open
+    os.close(control_fd)
     settings, _ = receive(control)
     prepare_interpreter(settings["packages"])
     if folder:
