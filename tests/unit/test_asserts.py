@@ -8,11 +8,26 @@ import pytest
 
 from code_rlvr import Tests, TestsFormatError
 from code_rlvr.verifier.asserts import AssertCase, take_apart
+from code_rlvr.verifier.checker import CheckedCase
 from code_rlvr.verifier.program import Call
 
 
+def split(*blocks: str, entry_point: str | None = None, prelude: str | None = None) -> list[AssertCase | CheckedCase]:
+    return take_apart(Tests("assert", asserts=blocks, entry_point=entry_point, prelude=prelude))
+
+
 def cases(*blocks: str, entry_point: str | None = None) -> list[AssertCase]:
-    return take_apart(Tests.assertions(blocks, entry_point=entry_point))
+    """The test cases, all of which have to be plain."""
+    found = split(*blocks, entry_point=entry_point)
+    plain = [case for case in found if isinstance(case, AssertCase)]
+    assert len(plain) == len(found)
+    return plain
+
+
+def kinds(*blocks: str, entry_point: str | None = "f", prelude: str | None = None) -> str:
+    """P for a plain assertion, C for one that a checker runs."""
+    found = split(*blocks, entry_point=entry_point, prelude=prelude)
+    return "".join("P" if isinstance(case, AssertCase) else "C" for case in found)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +53,13 @@ def cases(*blocks: str, entry_point: str | None = None) -> list[AssertCase]:
         ("assert 1 <= f(1) < 3", (1,), 2, 3),
         ("assert round(f(1), 2) == 0.33", (1,), 0.3333, 0.34),
         ("assert f(1) == 2.0 / 3.0", (1,), 2 / 3, 0.66),
-        ("x = [1, 2]\nassert f(x) == x", ([1, 2],), [1, 2], [2]),
+        ("x = (1, 2)\nassert f(x) == x", ((1, 2),), (1, 2), (2,)),
+        ("x = [1, 2]\ny = [2]\nassert f(x) == y", ([1, 2],), [2], [1, 2]),
+        ("assert f(*[1, 2], **{}) == 1", (1, 2), 1, 2),
+        ("assert f(range(3)) == range(3)", (range(3),), range(0, 3, 1), [0, 1, 2]),
+        ("r = f(3)\nassert r[0] == 1 and r[1] == 2", (3,), [1, 2], [1, 3]),
+        ("print\nassert f(1) == 1", (1,), 1, 2),
+        ("import random\nassert f(1) == 1", (1,), 1, 2),
         ("result = f(7)\nassert result == 8", (7,), 8, 7),
         ("assert isinstance(f(1), int)", (1,), 1, "1"),
     ],
@@ -57,7 +78,7 @@ def test_assertion_that_raises_does_not_hold() -> None:
 
 
 def test_keyword_arguments_go_along() -> None:
-    (case,) = cases("assert f(nums=[3, 1], k=2) == 4")
+    (case,) = cases("assert f(nums=[3, 1], **{'k': 2}) == 4")
     assert case.call == Call("f", (), (("nums", [3, 1]), ("k", 2)))
 
 
@@ -87,38 +108,138 @@ def test_function_named_like_a_builtin_is_called_if_it_is_the_entry_point() -> N
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("for i in range(3):\n    assert f(i) == i\nassert f(1) == 1", "CP"),
+        ("assert f(1) == 1\nassert f(g(1)) == 2\nassert f(2) == 2", "PCP"),
+        ("assert f(1) == f(2)", "C"),
+        ("assert f(lambda x: x) == 1", "C"),
+        ("assert all(x > 0 for x in f(1))", "C"),
+        ("assert f(1).real == 1", "C"),
+        ("assert f(1).__class__ == int", "C"),
+        ("assert f(1)(2) == 1", "C"),
+        ("assert list(map(f(1), [2])) == [1]", "C"),
+        ("assert f(10 ** 10 ** 10) == 1", "C"),
+        ("assert f([0] * 10 ** 10) == 1", "C"),
+        ("assert (lambda: f(1))()", "C"),
+        ("assert {**f(1)} == {}", "C"),
+        ("assert '%s' % f(1) == '1'", "C"),
+        ("assert f(1) == [0] * 10 ** 7", "C"),
+        ("def same(a, b):\n    assert a == b\ndef check(g):\n    for x in [1]:\n        same(g(x), 1)", "C"),
+        ("assert f'{f(1)}' == '1'", "C"),
+        ("import random\nassert f(random.random())", "C"),
+        ("try:\n    f(1)\n    assert False\nexcept ValueError:\n    pass", "C"),
+        ("import pytest\nwith pytest.raises(ValueError):\n    f(1)\nassert f(2) == 2", "CP"),
+        ("def same(a, b):\n    assert a == b\nsame(f(1), 2)\nsame(f(2), 3)", "CC"),
+        ("import numpy as np\nnp.testing.assert_allclose(f(1), [1])", "C"),
+        ("class TestF:\n    def test_a(self):\n        assert f(1)\n    def test_b(self):\n        assert f(2)", "CC"),
+    ],
+)
+def test_other_assertions_belong_to_a_checker(source: str, expected: str) -> None:
+    assert kinds(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = [1]\nf(x)\nassert x == [2]", "C"),
+        ("x = [1]\nassert f(x) == x", "C"),
+        ("x = [1]\nassert f(x) == 1\nassert f(x) == 2", "CC"),
+        ("x = [1]\nassert f(x) == 1\nx = [2]\nassert f(x) == 2", "PP"),
+        ("x = (1,)\nassert f(x) == 1\nassert f(x) == 2", "PP"),
+        ("x = ([1],)\nassert f(x) == 1\nassert f(x) == 2", "CC"),
+        ("x = [1]\ny = x\ny.append(2)\nassert f(x) == 1", "C"),
+        ("x = [1]\ny = x\nx.append(2)\nassert f(y) == 1", "C"),
+        ("x = [1]\ny = [x]\nx.append(2)\nassert f(y) == 1", "C"),
+        ("x = [1]\nr = f(x)\nassert r == 1", "P"),
+        ("x = [1]\nr = f(x)\nassert r == 1\nassert x == [1]", "CC"),
+        ("x = [1]\nx.append(2)\nassert f(x) == 1", "C"),
+        ("x = [1]\nx[0] = 2\nassert f(x) == 1", "C"),
+        ("x = 1\nx += 1\nassert f(x) == 1", "C"),
+        ("x = 1\nfor x in [2, 3]:\n    pass\nassert f(x) == 1", "C"),
+        ("x = 1\nif f(2):\n    x = 2\nassert f(x) == 1", "C"),
+        ("x = 1\nwith g(2) as x:\n    pass\nassert f(x) == 1", "C"),
+        ("x = 1\nprint(x := 2)\nassert f(x) == 1", "C"),
+        ("x = 1\ndel x\nassert f(x) == 1", "C"),
+        ("pi = 3\nassert f(pi) == 1", "P"),
+        ("import numpy as math\nassert f(math.pi) == 1", "C"),
+        ("from mine import isclose\nassert isclose(f(1), 1)", "C"),
+        ("x, y = 1, 2\nassert f(x) == 1", "C"),
+        ("x = 1\ndef test_a():\n    assert f(x) == 1\nx = 2", "C"),
+        ("x = [1]\ndef test_a():\n    assert f(x) == 1\ndef test_b():\n    assert f(x) == 2", "CC"),
+        ("x = 1\ndef test_a():\n    global x\n    x = 2\ndef test_b():\n    assert f(x) == 2", "C"),
+        ("def test_a():\n    if f(1):\n        return\n    assert f(2) == 1", "C"),
+        ("r = f(1)\nr.append(2)\nassert r == [2]", "C"),
+        ("r = f(1)\nassert sum(r) == 1\nassert list(r) == []", "CC"),
+        ("f(1)\nassert f(2) == 2", "C"),
+        ("for i in [1]:\n    f(i)\nassert f(2) == 2", "C"),
+        ("import sys\nassert f(1) == 1\nsys.stdin = None\nassert f(2) == 2", "PC"),
+        ("s = Stack()\ns.push(1)\nassert s.pop() == 1\nassert f(2) == 2", "CP"),
+        ("try:\n    f(1)\n    assert False\nexcept ValueError:\n    pass\nassert f(2) == 2", "CP"),
+        ("def sum(x):\n    return 1\nassert sum(f(1)) == 1", "C"),
+    ],
+)
+def test_an_assertion_is_plain_only_if_its_names_are_certain(source: str, expected: str) -> None:
+    assert kinds(source) == expected
+
+
+def test_cases_come_in_the_order_of_the_source() -> None:
+    block = "def test_a():\n    assert f(1) == 1\n    assert f(f(2)) == 2\ndef test_b():\n    assert f(3) == 3"
+    assert kinds(block, "assert f(1) == 1") == "PCPP"
+
+
+def test_a_prelude_s_functions_are_not_the_solution_and_its_classes_are() -> None:
+    assert kinds("assert g(f(1)) == 2", prelude="def g(x):\n    return x") == "C"
+    (case,) = split("assert f(Node(1)) == 2", entry_point="f", prelude="class Node:\n    pass")
+    assert isinstance(case, CheckedCase)
+    assert case.unit.stubs["functions"] == {"f": "f", "Node": "Node"}
+
+
+def test_what_a_checker_does_not_need_the_solution_for_is_not_counted() -> None:
+    assert kinds("import time\nt = time.time()\nassert f(1) == 1\nassert time.time() - t < 5") == "P"
+
+
+def test_an_entry_point_that_the_block_defines_is_not_the_solution() -> None:
+    (case,) = split("def check(x):\n    return solve(x)\nassert check(1) == 2", entry_point="check")
+    assert isinstance(case, CheckedCase)
+    assert case.unit.stubs["functions"] == {"solve": "solve"}
+
+
+def test_a_checker_function_without_a_call_is_called_with_the_entry_point() -> None:
+    block = "def check(candidate):\n    for x in [1, 2]:\n        assert candidate(x) == x"
+    for entry, call in (("f", "check(f)"), ("Solution.run", "check(Solution().run)")):
+        (case,) = split(block, entry_point=entry)
+        assert isinstance(case, CheckedCase)
+        assert call in case.unit.source
+
+
+@pytest.mark.parametrize(
     "source",
     [
-        "for i in range(3):\n    assert f(i) == i",
-        "assert f(g(1)) == 2",
-        "assert f(1) == f(2)",
-        "assert f(*[1]) == 1",
-        "assert f(**{'a': 1}) == 1",
-        "assert f(lambda x: x) == 1",
-        "assert f(range(3)) == 1",
-        "assert all(x > 0 for x in f(1))",
         "assert f(1) == unknown",
-        "assert f(1).real == 1",
-        "assert f(1).__class__ == int",
-        "assert f(10 ** 10 ** 10) == 1",
-        "assert f([0] * 10 ** 10) == 1",
-        "try:\n    f(1)\n    assert False\nexcept ValueError:\n    pass",
-        "x = [1]\nf(x)\nassert x == [2]",
-        "import random\nassert f(random.random())",
         "def check(candidate):\n    assert candidate(1)",
         "assert True",
         "assert 1 == 2",
-        "assert (lambda: f(1))()",
-        "assert f'{f(1)}' == '1'",
+        "x = 1\nassert x == 1",
+        "for i in range(3):\n    assert i == i",
+        "x = f(1)",
+        "for i in range(3):\n    f(i)",
         "@decorated\ndef test_a():\n    assert f(1)",
+        "async def test_a():\n    assert await f(1)",
+        "return 1\nassert f(1)",
+        "def test_a(capsys):\n    f(1)\n    assert capsys.readouterr().out == '1'",
+        "@pytest.fixture\ndef x():\n    return 1\ndef test_a(x):\n    assert f(x) == 1",
+        "def test_a(x, y):\n    assert f(x) == y",
+        "with open('x', 'w') as x:\n    x.write('1')\nassert f('x') == 1",
+        "import pickle\nassert pickle.loads(f(1)) == 1",
     ],
 )
-def test_unsupported_forms_are_refused_and_named(source: str) -> None:
+def test_what_tests_nothing_or_cannot_run_is_refused_and_named(source: str) -> None:
     with pytest.raises(TestsFormatError) as refused:
-        cases(source)
+        split(source)
     assert refused.value.field is not None
 
 
-def test_one_unsupported_assertion_refuses_the_whole_problem() -> None:
-    with pytest.raises(TestsFormatError, match="not supported"):
-        cases("assert f(1) == 1", "for i in []:\n    assert f(i)")
+def test_one_unsupported_block_refuses_the_whole_problem() -> None:
+    with pytest.raises(TestsFormatError, match="bound nowhere"):
+        split("assert f(1) == 1", "for i in []:\n    assert f(i) == YES")

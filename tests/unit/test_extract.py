@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import time
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from code_rlvr import extract_code
-from code_rlvr.verifier.extract import extract
+from code_rlvr.verifier.extract import Extraction, extract
 
 FENCE = "`" * 3
 SOLUTION = "n = int(input())\nprint(n * 2)"
@@ -30,17 +36,13 @@ def test_fences_of_python_and_of_no_language_are_code(language: str) -> None:
         (f"{FENCE}python\nprint(2){FENCE}\nThat is all.", "print(2)"),
         (f"{FENCE}python print(2) {FENCE}", "print(2)"),
         (f"1. First:\n   {FENCE}python\n   if 1:\n       print(2)\n   {FENCE}", "if 1:\n    print(2)"),
-        (f"> {FENCE}python\nprint(2)\n> {FENCE}", None),
         (fenced(SOLUTION).replace("\n", "\r\n"), SOLUTION),
         (f"{FENCE}python title=x\n{SOLUTION}\n{FENCE}  ", SOLUTION),
         (f"Mind the {FENCE} in this sentence.\n{fenced(SOLUTION)}", SOLUTION),
     ],
 )
-def test_fences_are_read_as_models_write_them(response: str, code: str | None) -> None:
-    if code is None:
-        assert extract_code(response) != ""  # quoted fences: unspecified, but no crash
-    else:
-        assert extract_code(response) == code
+def test_fences_are_read_as_models_write_them(response: str, code: str) -> None:
+    assert extract_code(response) == code
 
 
 def test_indented_code_in_an_unindented_fence_stays_as_it_is() -> None:
@@ -119,3 +121,81 @@ def test_warnings_of_the_parser_stay_inside() -> None:
 def test_hostile_text_is_survived(bomb: str) -> None:
     extract(bomb)
     assert extract_code(f"{fenced(bomb)}\n{fenced(SOLUTION)}") == SOLUTION
+
+
+DOCUMENTED = (Path(__file__).parents[2] / "docs" / "extraction.md").read_text(encoding="utf-8")
+PROGRAMS = {"\\n": "\n", "\\r": "\r", "Ω": "n = int(input())\nprint(n)", "Φ": "def f(n):\n    return n"}
+
+
+def documented() -> list[tuple[str, str | None, str | None, bool]]:
+    """The example rows of the docs page, their cells without the marks of Markdown."""
+    rows = re.findall(r"^\|(.*)\|(.*)\|(.*)\| (yes|no) \|$", DOCUMENTED, re.MULTILINE)
+    assert len(rows) == len(re.findall(r"(?:yes|no) \|$", DOCUMENTED, re.MULTILINE)) > 50
+    return [(cell(a) or "", cell(b), cell(c), closed == "yes") for a, b, c, closed in rows]
+
+
+def cell(text: str) -> str | None:
+    span = re.fullmatch(r" (`+)(.+?)\1 ", text)
+    if span is None:
+        assert not text.strip()
+        return None
+    content = span[2][1:-1] if len(span[1]) > 1 else span[2]
+    for written, meant in PROGRAMS.items():
+        content = content.replace(written, meant)
+    return content
+
+
+@pytest.mark.parametrize(("response", "entry_point", "code", "closed"), documented())
+def test_programs_are_taken_as_documented(
+    response: str, entry_point: str | None, code: str | None, closed: bool
+) -> None:
+    assert extract(response, entry_point) == Extraction(code, closed)
+
+
+PARTS = st.sampled_from([
+    SOLUTION, FUNCTION, "print(double(4))", "Some prose's end.", "```", "```python", "````", "~~~", "~~~py", "`",
+    '"""', "'''", "<think>", "</think>",
+    "<think a=1>", "\r\n", "\n", "\n", "\n", " ", "    ", "> ", "1. ", "```cpp",
+    "```python x```",
+    "\0", "\ud800", "\ufeff", "(", "x = ", "# c", "\u2028", "\x0c", "\\",
+])  # fmt: skip
+
+
+@given(st.lists(PARTS, max_size=40).map("".join), st.sampled_from([None, "double", "Solution.double", "("]))
+@settings(deadline=None, max_examples=300)
+def test_any_text_is_survived_and_nothing_is_invented(response: str, entry_point: str | None) -> None:
+    code = extract_code(response, entry_point)
+    if code is not None:
+        blanks = re.compile(r"[\s>]+")  # indentation, quoting and line ends are taken away
+        assert code.strip()
+        assert "think" in response or blanks.sub("", code) in blanks.sub("", response)
+
+
+@given(st.lists(PARTS, max_size=25).map("".join))
+@settings(deadline=None, max_examples=200)
+def test_extracted_code_is_extracted_from_a_fence_of_its_own(response: str) -> None:
+    code = extract_code(response)
+    if code is not None and "think" not in code:
+        long = "`" * 60
+        assert extract_code(f"{long}python\n{code}\n{long}") == code
+
+
+LONG = 1 << 17
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "`", "`~", "~", "```\n", "```a ", "```" + "a" * 5000 + "`", "``` ", " ", "\n", "<think>", "</think>",
+        "'<think>'", "<think ", '```python\nx = """\n```\n', "```python\nx = 1\n```\n", "```py x```\n", "> ```\n",
+        "(", "input ", "input(", "stdin=StringIO(", "def f", "x = 1\n", "if 1:\n ", "-", "f(", "1,", "elif x:\n 1\n",
+        '\\"""',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("start", ["", "```python\n"])
+def test_long_responses_are_read_in_time_that_grows_with_their_length(part: str, start: str) -> None:
+    response = start + part * (LONG // len(part)) + "x~`"
+    started = time.process_time()
+    extract(response)
+    extract(response, "f")
+    assert time.process_time() - started < 5  # at most 0.6 s; what grows with the square takes minutes

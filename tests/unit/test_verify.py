@@ -55,7 +55,7 @@ class FakeJudge:
 
     seen: list[str | None] = []  # noqa: RUF012  reset by the fixture
 
-    def __init__(self, workers: int | None, limits: Limits) -> None: ...
+    def __init__(self, workers: int | None, limits: Limits, **_: Any) -> None: ...
 
     def __enter__(self) -> FakeJudge:
         return self

@@ -5,32 +5,37 @@ The condition is evaluated over plain data (`evaluator`), not by `eval`, nor whe
 
 | form | taken as |
 |---|---|
-| `assert f(x) == value`, `assert not f(x)`, `assert abs(f(x) - y) < 1e-6`, … | one test |
+| `assert f(x) == value`, `assert not f(x)`, `assert abs(f(x) - y) < 1e-6`, … | one test, in a process of its own |
 | `def check(candidate): …` with `check(f)` or `entry_point` | its assertions, `candidate` meaning `f` |
 | `def test_name(): …` | its assertions |
 | `name = value` or `name = f(…)` before an assertion | put in where the name is used |
 | `Solution().method(…)` | a call of the method |
 | `from solution import f`, docstrings, `assert True` | nothing |
+| everything else: loops, exceptions, several calls, arguments changed in place, objects, helpers | a `CheckerUnit` |
 
-Covered: assertions with exactly one call of the solution, whose arguments are plain data.
-Not covered, and refused with `TestsFormatError`: loops, comprehensions, exceptions, several calls at once.
+What a name stands for is put in only where it is certain: not after a statement that could have changed it.
+
+Covered: which assertions can be taken apart, and that.
+Not covered: the others, whose block becomes a checker, each of them one of its sites (`instrument`, `checker`).
 """
 
 from __future__ import annotations
 
 import ast
-import copy
-import marshal
-from collections.abc import Mapping
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
-from code_rlvr.verifier.evaluator import FUNCTIONS, MODULES, NotPlain, evaluate, require_supported
+from code_rlvr.verifier.bindings import RAISED, RETURNED, CallFinder, Names, is_immutable, substituted
+from code_rlvr.verifier.checker import CheckedCase
+from code_rlvr.verifier.evaluator import evaluate, require_supported
+from code_rlvr.verifier.guard.values import encode
+from code_rlvr.verifier.instrument import make_checker, shortened
 from code_rlvr.verifier.program import Call
-
-_IGNORED_MODULES = ("solution", "typing", "pytest", *MODULES)
+from code_rlvr.verifier.scope import Block, read_block
+from code_rlvr.verifier.syntax import Function, as_call, bound_names, loaded_names, shadowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,185 +48,182 @@ class AssertCase:
     def holds(self, value: Any) -> bool:
         """Whether the assertion holds for a returned value; one that raises does not hold."""
         try:
-            return bool(evaluate(self.condition, {_RETURNED: value}))
-        except (
-            NotPlain,
-            ArithmeticError,
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            RecursionError,
-            MemoryError,
-        ):
+            return bool(evaluate(self.condition, {RETURNED: value}))
+        except RAISED:
             return False
 
 
-_RETURNED = "<returned>"  # no identifier, so nothing in the source can mean it
-
-
-def take_apart(tests: Tests) -> list[AssertCase]:
-    """The test cases in assert tests.
+def take_apart(tests: Tests) -> list[AssertCase | CheckedCase]:
+    """The test cases in assert tests, in the order of the source.
 
     Raises:
-        TestsFormatError: If an assertion has a form that is not supported; the message quotes it.
+        TestsFormatError: If a block has no assertion about the solution, or one that cannot be run.
     """
-    cases: list[AssertCase] = []
+    return [*_take_apart(tests)]
+
+
+@functools.lru_cache(maxsize=256)  # the same tests come again for every response to their problem
+def _take_apart(tests: Tests) -> tuple[AssertCase | CheckedCase, ...]:
+    cases: list[AssertCase | CheckedCase] = []
     for i, source in enumerate(tests.asserts):
-        reader = _Reader(tests.entry_point, f"asserts[{i}]")
-        reader.read(ast.parse(source).body, {})
-        if reader.checkers and not reader.cases:
-            if tests.entry_point is None:
-                raise TestsFormatError("a checker is defined but not called; give entry_point", field="entry_point")
-            for function in reader.checkers.values():
-                reader.read_checker(function, _dotted(tests.entry_point))
-        if not reader.cases:
-            raise TestsFormatError("no assertion calls the solution", field=reader.field)
-        cases += reader.cases
-    return cases
-
-
-def _dotted(path: str) -> ast.expr:
-    return ast.parse(path, mode="eval").body
+        block = read_block(source, tests, f"asserts[{i}]")
+        reader = _Reader(block)
+        reader.read_body(block.tree.body, Names({}, block.hidden, block.functions))
+        placed: list[tuple[tuple[int, int], AssertCase | CheckedCase]] = [*reader.cases]
+        checker = make_checker(block, tests, reader.taken, needed=not reader.cases)
+        if checker is not None:
+            unit, places = checker
+            placed += [(place, CheckedCase(unit, site)) for site, place in enumerate(places)]
+        if not placed:
+            raise TestsFormatError("no assertion calls the solution", field=block.where)
+        cases += [case for _, case in sorted(placed, key=lambda item: item[0])]
+    return tuple(cases)
 
 
 class _Reader:
     """Walks statements in order, with what names stand for at that point."""
 
-    def __init__(self, entry_point: str | None, field: str) -> None:
-        self.entry_point = entry_point
-        self.field = field
-        self.cases: list[AssertCase] = []
-        self.checkers: dict[str, ast.FunctionDef] = {}
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._loads = loaded_names(block.tree)
+        self.cases: list[tuple[tuple[int, int], AssertCase]] = []
+        self.taken: list[ast.stmt] = []
 
-    def read(self, body: list[ast.stmt], bound: dict[str, ast.expr]) -> None:
-        for statement in body:
+    def read_body(self, body: list[ast.stmt], names: Names) -> None:
+        """Read the statements of one body, with what names stand for before it."""
+        inner = {name for part in body for name in _inner_names(part)}
+        for i, statement in enumerate(body):
             if isinstance(statement, ast.Assert):
-                self._add(statement.test, bound)
-            elif isinstance(statement, ast.FunctionDef):
-                self._define(statement, bound)
-            elif isinstance(statement, ast.Assign) and _is_name([*statement.targets]):
-                bound[ast.unparse(statement.targets[0])] = _substituted(statement.value, bound)
-            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-                self._call_checker(statement, bound)
-            elif not _means_nothing(statement):
-                raise self._refused(statement)
+                if not self._take(statement, names, body[i + 1 :], inner):
+                    names.forget(statement)
+            elif isinstance(statement, ast.FunctionDef) and statement.name in self._block.runners:
+                self._read_runner(statement, names)
+            elif (
+                isinstance(statement, ast.Assign)
+                and isinstance(statement.targets[0], ast.Name)
+                and not statement.targets[1:]
+            ):
+                used = loaded_names(statement.value)
+                unused = {n for n in used if used.count(n) == 1 and _is_last_use(n, body[i + 1 :], inner)}
+                names.assign(statement.targets[0], statement.value, unused)
+            elif isinstance(statement, ast.Import | ast.ImportFrom):
+                names.hide(shadowed(statement) - self._block.functions.keys())
+            elif as_call(statement) not in [*self._block.runners.values()]:
+                names.forget(statement)
+            if _leaves(statement):
+                return
 
-    def read_checker(self, function: ast.FunctionDef, target: ast.expr) -> None:
-        self.read(function.body, {function.args.args[0].arg: target})
+    def _read_runner(self, function: ast.FunctionDef, names: Names) -> None:
+        """Read a function that is run as tests; it sees what was bound once and for all, and its parameters."""
+        if function.decorator_list:
+            return
+        stored = [
+            n.id for n in ast.walk(self._block.tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        ]
+        own = loaded_names(function)
+        seen = {
+            name: value
+            for name, value in names.bound.items()
+            if stored.count(name) == 1 and (is_immutable(value) or own.count(name) == self._loads.count(name))
+        }
+        parameters = [parameter.arg for parameter in function.args.args]
+        call = self._block.runners[function.name]
+        plain = not call.keywords and len(call.args) == len(parameters)
+        hidden = (names.hidden | names.bound.keys() - seen.keys()) | bound_names(function.args)
+        inside = Names(seen, hidden, names.functions)
+        if plain and not any(isinstance(argument, ast.Starred) for argument in call.args):
+            for parameter, argument in zip(parameters, call.args, strict=True):
+                inside.bind(parameter, argument, names.bound)
+        inside.affected = names.affected
+        self.read_body(function.body, inside)
 
-    def _define(self, function: ast.FunctionDef, bound: dict[str, ast.expr]) -> None:
-        if len(function.args.args) == 1 and not function.name.startswith("test"):
-            self.checkers[function.name] = function
-        elif function.args.args or not function.name.startswith("test") or function.decorator_list:
-            raise self._refused(function)
-        else:
-            self.read(function.body, dict(bound))
-
-    def _call_checker(self, statement: ast.Expr, bound: dict[str, ast.expr]) -> None:
-        call = statement.value
-        assert isinstance(call, ast.Call)
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name in self.checkers and len(call.args) == 1 and not call.keywords:
-            self.read_checker(self.checkers[name], _substituted(call.args[0], bound))
-        elif not (name.startswith("test") and not call.args):  # test_x() below its definition, which was read
-            raise self._refused(statement)
-
-    def _add(self, test: ast.expr, bound: Mapping[str, ast.expr]) -> None:
-        test = _substituted(test, bound)
-        finder = _CallFinder(self.entry_point)
-        condition = finder.visit(test)
-        if not finder.found:
-            if self._is_true(test):
-                return  # "assert True" tests nothing
-            raise TestsFormatError(f"never calls the solution: assert {ast.unparse(test)}", field=self.field)
-        if len(finder.found) > 1:
-            raise self._refused(test, "several calls in one assertion")
-        try:
-            require_supported(condition, {_RETURNED})
-        except NotPlain as error:
-            raise self._refused(test, f"{error} is not supported yet") from None
-        self.cases.append(AssertCase(self._as_call(finder.found[0]), condition))
-
-    def _is_true(self, test: ast.expr) -> bool:
-        try:
-            return bool(evaluate(test, {}))
-        except (NotPlain, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
+    def _take(self, statement: ast.Assert, names: Names, rest: list[ast.stmt], inner: set[str]) -> bool:
+        """Take one assertion apart, if that is possible."""
+        used = loaded_names(statement.test)
+        if names.hidden.intersection(used):
             return False
+        literals = {name: value for name, value in names.bound.items() if names.is_literal(name)}
+        others = {name: value for name, value in names.bound.items() if name not in literals}
+        results = {name for name in used if isinstance(others.get(name), ast.Call)}
+        for name in results:
+            others[name] = ast.Name(RETURNED, ast.Load())
+        finder = CallFinder(names.functions)
+        condition = finder.visit(substituted(statement.test, others))
+        finder.found += [names.bound[name] for name in results]
+        if not finder.found:
+            return self._tests_nothing(statement, substituted(condition, literals))
+        passed = {name for name in loaded_names(finder.found[0]) if name in literals}
+        if names.affected or not all(_is_last_use(name, rest, inner) for name in results):
+            return False
+        changeable = [name for name in passed if not is_immutable(literals[name])]
+        if any(used.count(name) > 1 or not _is_last_use(name, rest, inner) for name in changeable):
+            return False
+        condition = substituted(condition, literals)
+        try:
+            call = self._as_call(substituted(finder.found[0], literals))
+            require_supported(condition, {RETURNED})
+        except RAISED:
+            return False
+        if len(finder.found) > 1:
+            return False
+        self.cases.append(((statement.lineno, statement.col_offset), AssertCase(call, condition)))
+        self.taken.append(statement)
+        return True
 
-    def _as_call(self, call: ast.Call) -> Call:
+    def _tests_nothing(self, statement: ast.Assert, test: ast.expr) -> bool:
+        """Whether it is `assert True` in some form; one that never can hold is an error."""
+        try:
+            holds = bool(evaluate(test, {}))
+        except RAISED:
+            return False
+        if not holds:
+            raise TestsFormatError(f"never calls the solution: {shortened(statement)}", field=self._block.where)
+        self.taken.append(statement)
+        return True
+
+    def _as_call(self, call: ast.expr) -> Call:
+        assert isinstance(call, ast.Call)
         function = call.func
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
-            owner = function.value.func
-            path = f"{ast.unparse(owner)}.{function.attr}"
+            path = f"{self._path(function.value.func)}.{function.attr}"
         else:
-            path = ast.unparse(function)
-        try:
-            args = tuple(evaluate(argument, {}) for argument in call.args)
-            if any(keyword.arg is None for keyword in call.keywords):
-                raise NotPlain("**")
-            kwargs = tuple((str(keyword.arg), evaluate(keyword.value, {})) for keyword in call.keywords)
-        except (NotPlain, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._refused(call, f"an argument is not plain data: {error}") from None
-        try:
-            marshal.dumps((args, kwargs))  # as they will cross
-        except ValueError:
-            raise self._refused(call, "an argument is not plain data") from None
-        return Call(path, args, kwargs)
+            path = self._path(function)
+        args: list[Any] = []
+        for argument in call.args:
+            starred = isinstance(argument, ast.Starred)
+            value = evaluate(argument.value if isinstance(argument, ast.Starred) else argument, {})
+            args += value if starred else [value]
+        kwargs: dict[str, Any] = {}
+        for keyword in call.keywords:
+            value = evaluate(keyword.value, {})
+            kwargs.update({keyword.arg: value} if keyword.arg is not None else value)
+        encode((args, kwargs))  # as they will cross
+        return Call(path, tuple(args), tuple(kwargs.items()))
 
-    def _refused(self, node: ast.AST, why: str = "this form is not supported yet") -> TestsFormatError:
-        source = ast.unparse(node)
-        source = source if len(source) <= 120 else source[:117] + "…"
-        return TestsFormatError(f"{why}: {source}", field=self.field)
+    def _path(self, function: ast.expr) -> str:
+        head, *rest = ast.unparse(function).split(".")
+        return ".".join([self._block.functions.get(head, head), *rest])
 
 
-class _CallFinder(ast.NodeTransformer):
-    """Replaces calls of the solution by the value returned, and keeps them."""
-
-    def __init__(self, entry_point: str | None) -> None:
-        self._entry = entry_point
-        self.found: list[ast.Call] = []
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if not self._calls_solution(node.func):
-            return self.generic_visit(node)
-        self.found.append(node)
-        return ast.copy_location(ast.Name(_RETURNED, ast.Load()), node)
-
-    def _calls_solution(self, function: ast.expr) -> bool:
-        if isinstance(function, ast.Name):
-            return function.id == self._entry or function.id not in FUNCTIONS
-        if isinstance(function, ast.Attribute):
-            owner = function.value
-            if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name):
-                return owner.func.id not in FUNCTIONS and owner.func.id[:1].isupper() and not owner.args
+def _is_last_use(name: str, rest: list[ast.stmt], inner: set[str]) -> bool:
+    """Whether nothing later can see what the solution does to the value of a name."""
+    if name in inner:
         return False
+    for statement in rest:
+        if name in loaded_names(statement):
+            return False
+        if isinstance(statement, ast.Assign) and name in {ast.unparse(target) for target in statement.targets}:
+            return True
+    return True
 
 
-class _Substitution(ast.NodeTransformer):
-    def __init__(self, bound: Mapping[str, ast.expr]) -> None:
-        self._bound = bound
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return self._bound.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+def _inner_names(statement: ast.stmt) -> set[str]:
+    """The names that functions and classes in a statement use."""
+    scopes = [n for n in ast.walk(statement) if isinstance(n, Function | ast.ClassDef | ast.Lambda)]
+    return {name for scope in scopes for name in loaded_names(scope)}
 
 
-def _substituted(node: ast.expr, bound: Mapping[str, ast.expr]) -> ast.expr:
-    """A copy of an expression in which bound names are what they stand for."""
-    result = _Substitution(bound).visit(copy.deepcopy(node))
-    assert isinstance(result, ast.expr)
-    return result
-
-
-def _is_name(targets: list[ast.expr]) -> bool:
-    return len(targets) == 1 and isinstance(targets[0], ast.Name)
-
-
-def _means_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.ImportFrom):
-        return (statement.module or "").partition(".")[0] in _IGNORED_MODULES
-    if isinstance(statement, ast.Import):
-        return all(alias.name.partition(".")[0] in _IGNORED_MODULES for alias in statement.names)
-    return isinstance(statement, ast.Pass) or (
-        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    )
+def _leaves(statement: ast.stmt) -> bool:
+    if isinstance(statement, Function | ast.ClassDef):
+        return False
+    return any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(statement))

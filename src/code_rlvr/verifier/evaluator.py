@@ -10,8 +10,9 @@ import ast
 import cmath
 import math
 import operator
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
 from typing import Any
 
 MAX_ITEMS = 1_000_000  # of a sequence that is built by repetition or by range()
@@ -57,10 +58,41 @@ def require_supported(node: ast.expr, names: Collection[str]) -> None:
                 raise NotPlain(ast.unparse(part))
         elif isinstance(part, ast.Attribute) and part.attr not in known:
             raise NotPlain(f"the attribute {part.attr}")
+        elif isinstance(part, ast.Call) and not all(map(_is_function, _called_by(part))):
+            raise NotPlain(f"a call of a value in {ast.unparse(part)}")
         elif isinstance(part, ast.Name) and part.id not in bound:
             raise NotPlain(f"the name {part.id}")
         elif isinstance(part, ast.expr) and type(part) not in _RULES:
             raise NotPlain(type(part).__name__)
+        elif isinstance(part, ast.Call | ast.BinOp | ast.Dict):
+            _try(part, names)
+
+
+def _try(node: ast.expr, names: Collection[str]) -> None:
+    """Find out whether a part that depends on no value will be refused when it is evaluated."""
+    formats = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+    if formats and isinstance(node.left.value, (str, bytes)):  # type: ignore[attr-defined]
+        raise NotPlain("text formatting")
+    if any(keyword.arg is None for keyword in getattr(node, "keywords", ())) or None in getattr(node, "keys", ()):
+        raise NotPlain("**")
+    if any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node)):
+        return
+    try:
+        evaluate(node, {})
+    except NotPlain:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError):
+        return
+
+
+def _called_by(call: ast.Call) -> list[ast.expr]:
+    """What a call calls: its function, and functions that it passes on."""
+    passed = call.args[:1] if isinstance(call.func, ast.Name) and call.func.id == "map" else []
+    return [call.func, *passed, *(keyword.value for keyword in call.keywords if keyword.arg == "key")]
+
+
+def _is_function(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id in FUNCTIONS)
 
 
 def _range(*bounds: int) -> range:
@@ -71,14 +103,17 @@ def _range(*bounds: int) -> range:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_BITS:
+    if not isinstance(exponent, (int, float, complex)):
+        raise NotPlain("a power of a number that is not plain")  # 2 ** Fraction(10**9) is an integer's power too
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length()) if isinstance(base, (int, Fraction)) else 0
+    if isinstance(exponent, int) and bits * abs(exponent) > MAX_BITS:
         raise NotPlain("a power that is too large")
     return base**exponent
 
 
 def _times(left: Any, right: Any) -> Any:
     for sequence, count in ((left, right), (right, left)):
-        sizes = isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int)
+        sizes = isinstance(sequence, (str, bytes, bytearray, list, tuple, deque)) and isinstance(count, int)
         if sizes and len(sequence) * count > MAX_ITEMS:
             raise NotPlain("a repetition that is too long")
     return left * right

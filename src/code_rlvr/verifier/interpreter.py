@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,10 +25,8 @@ OFFERED = (
     "numpy", "numpy.libs", "scipy", "scipy.libs", "sympy", "mpmath", "networkx", "sortedcontainers",
     "more_itertools", "pandas", "pandas.libs", "dateutil", "pytz", "tzdata", "six.py",
 )  # fmt: skip
-_SYSTEM = (
-    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
-    "/usr/share/zoneinfo", "/dev/urandom", "/dev/random", "/dev/zero",
-)  # fmt: skip
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
+_SYSTEM = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random")
 _ASK = """
 import json, sys, sysconfig
 print(json.dumps({"version": sys.version_info[:2], "prefix": sys.base_prefix, "paths": sysconfig.get_paths()}))
@@ -74,10 +73,25 @@ def _ask(executable: str, own: bool) -> Interpreter:
         raise ConfigError(f"{executable} is Python {'.'.join(map(str, about['version']))}; solutions need 3.9 or newer")
     paths = about["paths"]
     packages = tuple(dict.fromkeys([paths["purelib"], paths["platlib"]]))
-    library = [paths["stdlib"], paths["platstdlib"], *(str(Path(about["prefix"], name)) for name in ("lib", "lib64"))]
-    if own:
-        offered = [str(Path(folder, name)) for folder in packages for name in OFFERED]
-        readable, listable = tuple(dict.fromkeys([*library, *_SYSTEM, *offered])), packages
-    else:
-        readable, listable = tuple(dict.fromkeys([*library, *_SYSTEM, *packages])), ()
-    return Interpreter(executable, packages, readable, listable)
+    standard = tuple(dict.fromkeys([paths["stdlib"], paths["platstdlib"]]))
+    readable = [*_SYSTEM]
+    for folder in standard:
+        readable += _entries(folder, lambda name: name not in ("site-packages", "dist-packages"))
+    for folder in (*(str(Path(about["prefix"], name)) for name in ("lib", "lib64")), *_LIBRARIES):
+        readable += _entries(folder, _is_library)
+    if not own:
+        return Interpreter(executable, packages, (*dict.fromkeys(readable), *packages), standard)
+    readable += [str(Path(folder, name)) for folder in packages for name in OFFERED]
+    return Interpreter(executable, packages, tuple(dict.fromkeys(readable)), (*standard, *packages))
+
+
+def _entries(folder: str, wanted: Callable[[str], bool]) -> list[str]:
+    """What lies in a folder; rules are made for each, as no rule can take a part of a folder away again."""
+    try:
+        return [str(Path(folder, name)) for name in sorted(os.listdir(folder)) if wanted(name)]
+    except OSError:
+        return []
+
+
+def _is_library(name: str) -> bool:
+    return ".so" in name or "-linux-" in name or name in ("locale", "gconv")

@@ -6,10 +6,12 @@ Covered: plain values.  Not covered: running them (`sandbox`).
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Provide = Literal["none", "typing", "leetcode"]
+Role = Literal["run", "serve", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +22,13 @@ class Program:
         source: The program.
         prelude: Source that runs before it in the same namespace.
         provide: Which names the program may use without importing them.
+        role: What it will be used for: runs and calls, to answer a checker, to be one.
     """
 
     source: str
     prelude: str | None = None
     provide: Provide = "none"
+    role: Role = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Dialogue:
 
     role: Literal["serve", "check"]
     socket: socket.socket
-    stubs: tuple[str, ...] = ()
+    stubs: Mapping[str, Any] = field(default_factory=dict)
 
 
 Feed = str | Call | Dialogue  # text is what standard input holds

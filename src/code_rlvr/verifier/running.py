@@ -17,7 +17,7 @@ import os
 import signal
 from typing import Any
 
-from code_rlvr.types import Limits, RunResult, RunStatus
+from code_rlvr.types import Limits, RunResult, RunStatus, Verdict
 from code_rlvr.verifier.guard.messages import INLINE_BYTES
 from code_rlvr.verifier.guard.values import encode
 from code_rlvr.verifier.known_names import imports_for
@@ -28,6 +28,16 @@ MIB = 1 << 20
 GRACE_S = 10.0  # how much longer than a test's last wall second the guard may take to report
 PATIENCE = 4  # times the wall limit, if other work on the machine kept the program waiting
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGXCPU)
+STATUS_VERDICTS = {
+    RunStatus.CPU_LIMIT: Verdict.TIME_LIMIT_EXCEEDED,
+    RunStatus.WALL_LIMIT: Verdict.TIME_LIMIT_EXCEEDED,
+    RunStatus.MEMORY_LIMIT: Verdict.MEMORY_LIMIT_EXCEEDED,
+    RunStatus.OUTPUT_LIMIT: Verdict.OUTPUT_LIMIT_EXCEEDED,
+    RunStatus.SIGNALED: Verdict.RUNTIME_ERROR,
+    RunStatus.THREAD_LIMIT: Verdict.RUNTIME_ERROR,
+}
+# What of the guard each role needs; imported once a program.
+_ROLE_MODULES = {"run": (), "serve": ("guard.serving",), "check": ("guard.stubs", "guard.recorder")}
 _STOPPED = {
     "cpu": RunStatus.CPU_LIMIT,
     "wall": RunStatus.WALL_LIMIT,
@@ -55,16 +65,20 @@ class RunningProgram:
         self._worker = worker
         self._limits = limits
         self._output_bytes = int(limits.output_mib * MIB)
-        self._last_s = 0.0
+        self._last_s, self._cpu_s = 0.0, limits.cpu_s
         worker.programs += 1
         prelude, source = (text.encode("utf-8", "surrogatepass") for text in (program.prelude or "", program.source))
         about = {
             "prelude_size": len(prelude),
-            "imports": imports_for(program.source, program.provide),
+            "imports": [
+                *imports_for(program.source, program.provide),
+                *(("", module, "") for module in _ROLE_MODULES[program.role]),
+            ],
             "cpu_s": limits.cpu_s,
             "compile_s": limits.compile_s,
             "memory_mib": limits.memory_mib,
             "output_bytes": self._output_bytes,
+            "deadline_s": limits.deadline_s,
         }
         fd = memory_file(prelude + source)
         try:
@@ -89,8 +103,13 @@ class RunningProgram:
         self.begin(feed, left_s)
         return self.finish()
 
-    def begin(self, feed: Feed, left_s: float | None = None) -> None:
+    def begin(self, feed: Feed, left_s: float | None = None, cpu_s: float | None = None) -> None:
         """Start a run; runs that were begun follow one another, and `finish` waits for the first.
+
+        Args:
+            feed: As for `run`.
+            left_s: As for `run`; for a dialogue, its wall limit.
+            cpu_s: Its CPU limit, if that is not the program's.
 
         Raises:
             JudgeFault: If the worker broke.
@@ -98,9 +117,11 @@ class RunningProgram:
         limit_s = self._limits.wall_limit_s
         self._last_s = min(left_s or PATIENCE * limit_s, PATIENCE * limit_s)
         request: dict[str, Any] = {"wall_s": min(limit_s, self._last_s), "last_s": self._last_s}
+        request["cpu_s"] = self._cpu_s = cpu_s or self._limits.cpu_s
         content, fds = b"", []
         if isinstance(feed, Dialogue):
-            request.update(test=feed.role, stubs=feed.stubs)
+            self._last_s = left_s or limit_s
+            request.update(test=feed.role, stubs=feed.stubs, wall_s=self._last_s, last_s=self._last_s)
             fds.append(feed.socket.fileno())
         elif isinstance(feed, Call):
             request.update(test="call", function=feed.function)
@@ -160,7 +181,7 @@ class RunningProgram:
             status = RunStatus.OUTPUT_LIMIT
         elif report["stopped"]:
             status = _STOPPED[report["stopped"]]
-        elif killed_by == signal.SIGXCPU or cpu_s > limits.cpu_s:
+        elif killed_by == signal.SIGXCPU or cpu_s > self._cpu_s:
             status = RunStatus.CPU_LIMIT
         elif out_of_memory or memory_mib > limits.memory_mib:
             status = RunStatus.MEMORY_LIMIT

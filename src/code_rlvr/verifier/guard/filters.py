@@ -6,10 +6,11 @@ one costs time for every instruction.  The stricter answer of the two holds.
 
 | not in the list, so refused | because it could |
 |---|---|
-| execve, fork, vfork, clone without CLONE_THREAD | start processes |
+| execve, fork, vfork, clone of anything but an ordinary thread | start processes |
 | socket, connect, bind, … (a pair of connected sockets is allowed: event loops wake up by it) | reach the network |
 | kill and tgkill of others, ptrace, process_vm_*, pidfd_*, prlimit64 of others, F_SETOWN | reach other processes |
 | unlink, rename, mkdir, link, chmod, chown, setxattr, utimens, … | change files |
+| shared anonymous memory, descriptor tables of a thread's own | escape the limits |
 | mount, unshare, setns, bpf, io_uring, perf_event_open, keyctl, userfaultfd, … | reach the kernel |
 
 Sources: seccomp(2), syscall numbers in the kernel's asm/unistd_64.h and asm-generic/unistd.h.
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # name: its number on (x86_64, aarch64)
 ALLOWED: Numbers = {
     "read": (0, 63), "write": (1, 64), "readv": (19, 65), "writev": (20, 66), "pread64": (17, 67),
-    "pwrite64": (18, 68), "lseek": (8, 62), "close": (3, 57), "close_range": (436, 436), "dup": (32, 23),
+    "pwrite64": (18, 68), "lseek": (8, 62), "close": (3, 57), "dup": (32, 23),
     "dup2": (33, None), "dup3": (292, 24), "fstat": (5, 80), "newfstatat": (262, 79), "stat": (4, None),
     "lstat": (6, None), "statx": (332, 291), "access": (21, None), "faccessat": (269, 48), "faccessat2": (439, 439),
     "readlink": (89, None), "readlinkat": (267, 78), "open": (2, None), "openat": (257, 56), "getdents64": (217, 61),
@@ -37,8 +38,8 @@ ALLOWED: Numbers = {
     "fdatasync": (75, 83), "fadvise64": (221, 223), "pipe": (22, None), "pipe2": (293, 59), "poll": (7, None),
     "ppoll": (271, 73), "select": (23, None), "pselect6": (270, 72), "epoll_create": (213, None),
     "epoll_create1": (291, 20), "epoll_ctl": (233, 21), "epoll_wait": (232, None), "epoll_pwait": (281, 22),
-    "eventfd2": (290, 19), "mmap": (9, 222), "mprotect": (10, 226), "munmap": (11, 215), "mremap": (25, 216),
-    "madvise": (28, 233), "brk": (12, 214), "mincore": (27, 232), "membarrier": (324, 283),
+    "eventfd2": (290, 19), "mprotect": (10, 226), "munmap": (11, 215), "mremap": (25, 216),
+    "madvise": (28, 233), "brk": (12, 214), "mincore": (27, 232),
     "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "rt_sigpending": (127, 136),
     "rt_sigtimedwait": (128, 137), "rt_sigsuspend": (130, 133), "sigaltstack": (131, 132),
     "restart_syscall": (219, 128), "pause": (34, None), "alarm": (37, None), "getitimer": (36, 102),
@@ -50,12 +51,13 @@ ALLOWED: Numbers = {
     "getresuid": (118, 148), "getresgid": (120, 150), "uname": (63, 160), "sysinfo": (99, 179), "times": (100, 153),
     "time": (201, None), "gettimeofday": (96, 169), "clock_gettime": (228, 113), "clock_getres": (229, 114),
     "clock_nanosleep": (230, 115), "nanosleep": (35, 101), "getrusage": (98, 165), "getrlimit": (97, 163),
-    "setrlimit": (160, 164), "getrandom": (318, 278), "getpriority": (140, 141), "exit": (60, 93),
+    "getrandom": (318, 278), "getpriority": (140, 141), "exit": (60, 93),
     "exit_group": (231, 94), "wait4": (61, 260), "recvfrom": (45, 207), "shutdown": (48, 210),
-    "getsockname": (51, 204), "getpeername": (52, 205), "getsockopt": (55, 209),
+    "getsockname": (51, 204), "getpeername": (52, 205),
 }  # fmt: skip
 # Allowed with some arguments only; the rules are in `base_filter` and `program_filter`.
 RESTRICTED: Numbers = {
+    "mmap": (9, 222), "close_range": (436, 436), "setrlimit": (160, 164), "getsockopt": (55, 209),
     "clone": (56, 220), "kill": (62, 129), "tgkill": (234, 131), "fcntl": (72, 25), "ioctl": (16, 29),
     "prctl": (157, 167), "prlimit64": (302, 261), "socketpair": (53, 199), "sendto": (44, 206), "clone3": (435, 435),
 }  # fmt: skip
@@ -67,18 +69,23 @@ GUARD_ONLY: Numbers = {
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
 
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_EPERM, _ENOSYS = 1, 38
-_LOAD, _JEQ, _JGE, _JSET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_EPERM, _ENOMEM, _ENOSYS = 1, 12, 38
+_LOAD, _AND, _JEQ, _JGE, _JSET, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NR, _ARCH = 0, 4  # offsets in struct seccomp_data
 
 _X32_BIT = 0x40000000
 _FIRST_NEW_CALL = 424  # above, libraries try and fall back on ENOSYS
-_CLONE_THREAD, _CLONE_NEW = 0x00010000, 0x7E020000
+_CLONE_NEW = 0x7E020000
+_CLONE_OF_THREADS = 0x00010F00  # VM FS FILES SIGHAND THREAD: a thread that shares all that a limit counts
+_MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
+_RLIMIT_CPU = 0
 _AF_UNIX = 1
 _SIGKILL = 9
 _ANY_PID = 0x7FEDCBA9  # stands for a process id; above any
 _FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1032)  # duplicate, get and set flags, locks, the size of a pipe
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX
+_GETSOCKOPT = (3, 4, 7, 8)  # SO_TYPE, SO_ERROR, SO_SNDBUF, SO_RCVBUF
+_CLOSE_RANGE = (0, 4)  # not CLOSE_RANGE_UNSHARE: descriptors in a table of their own are not counted
 _PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000 | 0o20000000  # O_WRONLY O_RDWR O_CREAT O_TRUNC, the bit of O_TMPFILE
 
@@ -113,6 +120,32 @@ def _none_of_bits(argument: int, mask: int) -> bytes:
     return _load(argument) + _op(_JSET, mask, 0, 1) + _refuse() + _end(_ALLOW)
 
 
+def _no_shared_memory() -> bytes:
+    """Allow a mapping that is not shared and anonymous: such memory stays when unmapped in part, and is not counted."""
+    return (
+        _load(3) + _op(_JSET, _MAP_ANONYMOUS, 1, 0) + _end(_ALLOW)
+        + _op(_JSET, _MAP_SHARED, 0, 1) + _refuse(_ENOMEM) + _end(_ALLOW)
+    )  # fmt: skip
+
+
+def _a_thread() -> bytes:
+    """Allow a clone that is a thread and shares everything, as libraries make it."""
+    return (
+        _load(0) + _op(_AND, _CLONE_OF_THREADS) + _op(_JEQ, _CLONE_OF_THREADS, 1, 0) + _refuse() + _end(_ALLOW)
+    )  # fmt: skip
+
+
+def _not_cpu_limit(resource: int, new: int | None) -> bytes:
+    """Allow reading limits and setting others: the kernel's SIGKILL at a CPU limit shall mean someone else's.
+
+    Args:
+        resource: Which argument names the limit.
+        new: Which argument points to the new value, if that may be missing.
+    """
+    unset = b"".join(_load(new, high) + _op(_JEQ, 0, 1, 0) + _refuse() for high in (False, True)) if new else _refuse()
+    return _load(resource) + _op(_JEQ, _RLIMIT_CPU, 1, 0) + _end(_ALLOW) + unset + _end(_ALLOW)
+
+
 def _own_signal(pid: int, signal_argument: int) -> bytes:
     """Allow if the target is this process, and the signal not SIGKILL: that one shall mean someone else's."""
     return (
@@ -144,6 +177,9 @@ def base_filter(machine: str, read_only: bool) -> bytes:
         "prlimit64": _one_of(0, [0]),
         "socketpair": _one_of(0, [_AF_UNIX]),
         "sendto": _zero(4),  # the address
+        "mmap": _no_shared_memory(),
+        "close_range": _one_of(2, _CLOSE_RANGE),
+        "getsockopt": _one_of(2, _GETSOCKOPT),
     }
     if read_only:
         blocks.update(open=_none_of_bits(1, _WRITING), openat=_none_of_bits(2, _WRITING))
@@ -170,7 +206,8 @@ def program_filter(machine: str) -> bytes:
     program = _op(_LOAD, _NR)
     for name in GUARD_ONLY:
         program += _when(number[name], _refuse())
-    program += _when(number["clone"], _load(0) + _op(_JSET, _CLONE_THREAD, 1, 0) + _refuse() + _end(_ALLOW))
+    program += _when(number["clone"], _a_thread())
+    program += _when(number["setrlimit"], _not_cpu_limit(0, None)) + _when(number["prlimit64"], _not_cpu_limit(1, 2))
     program += _when(number["prctl"], _one_of(0, _PRCTL))
     program += _when(number["kill"], _own_signal(pid, 1)) + _when(number["tgkill"], _own_signal(pid, 2))
     return program + _end(_ALLOW)

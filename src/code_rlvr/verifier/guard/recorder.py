@@ -20,7 +20,7 @@ Covered: recording, and running test classes.  Not covered: verdicts (`code_rlvr
 
 from __future__ import annotations
 
-import unittest
+import sys
 
 from .stubs import HungUp, Unsupported
 
@@ -36,8 +36,9 @@ MAX_FAILURES = 1000  # of one assertion: a loop that counts on it to hold might 
 class Recorder:
     """Reports to the judge through the checker's end of the dialogue."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, stubs: dict[str, Any]) -> None:
         self._caller = caller
+        self._stubs = stubs
         self.condition_error: BaseException | None = None
         self.failures: dict[int, int] = {}  # how often, by site
 
@@ -54,12 +55,25 @@ class Recorder:
     def begin(self, namespace: dict[str, Any]) -> None:
         """Put the stubs in place, over whatever the prelude defined."""
         self._caller.namespace = namespace
-        namespace.update(self._caller.names())
+        namespace.update(self._stubs, eval=self._watched(eval), exec=self._watched(exec))
         self.report("begin")
 
     def report(self, *parts: Any) -> None:
         """Tell the judge something."""
         self._caller.report(*parts)
+
+    def _watched(self, function: Any) -> Any:
+        """`eval` or `exec`, until the solution has returned something: its text must not be run here."""
+
+        def run(source: Any, names: Any = None, local: Any = None) -> Any:
+            if self._caller.called:
+                self.unsupported(f"the tests use {function.__name__} after they called the program")
+            frame = sys._getframe(1)
+            if names is None:
+                names, local = frame.f_globals, frame.f_locals if local is None else local
+            return function(source, names, names if local is None else local)
+
+        return run
 
     def unsupported(self, message: str) -> None:
         """Give up, since the tests cannot be run."""
@@ -74,7 +88,7 @@ class Recorder:
                 if not prepared:
                     kind.setUpClass()  # type: ignore[attr-defined]
                     prepared = True
-                if issubclass(kind, unittest.TestCase):
+                if "unittest" in sys.modules and issubclass(kind, sys.modules["unittest"].TestCase):
                     kind(name).debug()
                     continue
                 test: Any = kind()

@@ -2,7 +2,7 @@
 
 Covered: calls, operators, references to objects, arguments changed in place, iterators taken a few items at a time,
 standard input and output that the checker has redirected, functions of the tests that are called back.
-Not covered: frames (`dialogue`).  Standard library only.
+Not covered: frames (`frames`).  Standard library only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 import sys
 
 from .array import numpy_array
-from .dialogue import MAX_FRAME_BYTES, describe_exception, find_function, receive, send
+from .frames import MAX_FRAME_BYTES, describe_exception, find_function, receive, send
 from .values import Decoder, Encoder, encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms

@@ -12,13 +12,13 @@ import types
 from collections import deque
 
 from .array import numpy_array
-from .dialogue import CALL, REPORT, describe_exception, receive, send
-from .remote import Kept, Remote, SolutionModule, items_of
+from .frames import CALL, REPORT, describe_exception, receive, send
+from .remote import Kept, Remote, items_of
 from .values import Decoder, Encoder, encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 
@@ -35,37 +35,20 @@ class Caller:
 
     Args:
         fd: Its descriptor.
-        stubs: `CheckerUnit.stubs`.
+        exceptions: Names of exception classes of the solution.
     """
 
-    def __init__(self, fd: int, stubs: Mapping[str, Any]) -> None:
+    def __init__(self, fd: int, exceptions: Iterable[str]) -> None:
         self._fd = fd
-        self._stubs = stubs
         self._streams = sys.stdin, sys.stdout
         self._remotes: dict[Any, Remote] = {}
         self._classes: dict[str, Any] = {}
         self._generators: dict[int, Any] = {}  # by handle
         self.remote_of: dict[int, Remote] = {}  # by id of a generator
         self.functions: list[Callable[..., Any]] = []
-        self.exceptions = {path: type(path, (Exception,), {}) for path in stubs["exceptions"].values()}
+        self.exceptions = {name: type(name, (Exception,), {}) for name in exceptions}
         self.namespace: dict[str, Any] = {}
-        self._names: dict[str, Any] = {}
-
-    def names(self) -> dict[str, Any]:
-        """What the checker's source finds in its namespace; also makes the modules that it may import."""
-        if self._names:
-            return self._names
-        from .pytest_stand_in import module  # noqa: PLC0415  it imports this module
-        from .recorder import Recorder  # noqa: PLC0415  it imports this module
-
-        solution = SolutionModule("solution")
-        found: dict[str, Any] = {name: self.stub(path) for name, path in self._stubs["functions"].items()}
-        found.update((name, self.exceptions[path]) for name, path in self._stubs["exceptions"].items())
-        solution.__dict__.update(self.exceptions, caller_=self, __all__=[*found])
-        sys.modules["pytest"] = module
-        sys.modules.update(dict.fromkeys(self._stubs["modules"], solution))
-        self._names = {**found, "pytest": module, **Recorder(self).names()}
-        return self._names
+        self.called = False
 
     def stub(self, path: str) -> Remote:
         """What stands for a global of the solution."""
@@ -84,6 +67,7 @@ class Caller:
 
     def call(self, kind: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call where the solution is; raises what it raised."""
+        self.called = True
         encoder = CallEncoder(self)
         stdin = None if sys.stdin is self._streams[0] else sys.stdin
         feed = None if stdin is None else stdin.read()

@@ -22,6 +22,7 @@ import os
 import resource
 import select
 import time
+import warnings
 
 from . import child, kernel
 from .files import input_file, output_file, read_all
@@ -81,7 +82,7 @@ class Supervisor:
             lower(resource.RLIMIT_AS, (memory_mib + ADDRESS_SLACK_MIB) * MIB)
             lower(resource.RLIMIT_FSIZE, self.program["output_bytes"] + 1)
             # A backstop behind `watch`: whole seconds, and this process is under it too.
-            lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + self.program["cpu_s"]) + OWN_CPU_S)
+            lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + self.program["deadline_s"]) + OWN_CPU_S)
         gc.freeze()
         self.control.send(pack_answer({"compiled": True} if error is None else {"refused": error[:2000]}))
         while True:
@@ -103,7 +104,9 @@ class Supervisor:
         try:
             for kind, bound in bounds.items():
                 resource.setrlimit(kind, (clamp(bound, before[kind][1]), before[kind][1]))
-            self.codes = [compile(text, name, "exec", 0, True) for name, text in sources.items()]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they would fill the log
+                self.codes = [compile(text, name, "exec", 0, True) for name, text in sources.items()]
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
             return f"{type(error).__name__}: {error}"
         finally:
@@ -127,7 +130,7 @@ class Supervisor:
                 os._exit(1)
         for fd in (fd_in, *fds):
             os.close(fd)
-        stopped = self.watch(pid, started, request["wall_s"], request["last_s"])
+        stopped = self.watch(pid, started, request)
         if stopped:
             os.kill(pid, SIGKILL)
         if self.confinement.may_fork:
@@ -151,29 +154,29 @@ class Supervisor:
         for fd in outputs:
             os.close(fd)
 
-    def watch(self, pid: int, started: float, limit_s: float, last_s: float) -> str:
+    def watch(self, pid: int, started: float, request: dict[str, Any]) -> str:
         """Wait until the child ends or has used something up; "" or the name of what it used up.
 
         Args:
             pid: The child.
             started: When it was forked.
-            limit_s: Its wall seconds, not counting what it waits for a processor.
-            last_s: Its wall seconds, whatever it waits for.
+            request: Its limits: `cpu_s` of all its threads, `wall_s` not counting what it waits for a processor,
+                `last_s` whatever it waits for.
         """
         clock = (~pid << 3) | 2  # the process's CPU clock, as clock_getcpuclockid makes it
         pidfd = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
         poll.register(self.control.fileno(), 0)  # tells of nothing but that the judge is gone
-        left_cpu_s = cpu_s = self.program["cpu_s"]
-        wall_s = limit_s
+        left_cpu_s = cpu_s = request["cpu_s"]
+        wall_s = request["wall_s"]
         try:
             while True:
                 left_wall_s = wall_s - (time.monotonic() - started)
                 if left_cpu_s <= 0:
                     return "cpu"
                 if left_wall_s <= 0:
-                    wall_s = min(last_s, limit_s + waited_for_processor(pidfd))
+                    wall_s = min(request["last_s"], request["wall_s"] + waited_for_processor(pidfd))
                     if time.monotonic() - started >= wall_s:
                         return "wall"
                 pause_s = min(max(left_wall_s, 0), left_cpu_s / (os.cpu_count() or 1), LOOK_S)
@@ -204,27 +207,38 @@ def preload(imports: list[list[str]]) -> dict[str, Any]:
     return shared
 
 
-def proc_of(pidfd: int, file: str) -> list[bytes]:
-    """The words of a file in /proc about a child, whatever namespace /proc belongs to; none if it ended."""
+def pid_in_proc(pidfd: int) -> int:
+    """A child's process id in whatever namespace /proc belongs to; 0 if it ended."""
+    with open(f"/proc/self/fdinfo/{pidfd}", "rb") as info:
+        pid = int(info.read().partition(b"Pid:")[2].split()[0])
+    return max(0, pid)
+
+
+def proc(path: str) -> list[bytes]:
+    """The words of a file in /proc, after the name in brackets if there is one; none if it is gone."""
     try:
-        with open(f"/proc/self/fdinfo/{pidfd}", "rb") as info:
-            pid = int(info.read().partition(b"Pid:")[2].split()[0])
-        with open(f"/proc/{pid}/{file}", "rb") as about:
-            return about.read().rpartition(b")")[2].split()
-    except (OSError, ValueError, IndexError):
+        with open(f"/proc/{path}", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
         return []
 
 
 def look(pidfd: int) -> tuple[int, int]:
     """How many threads a child has and how many bytes are resident; zeros if it ended."""
-    words = proc_of(pidfd, "stat")
+    words = proc(f"{pid_in_proc(pidfd)}/stat")
     return (int(words[17]), int(words[21]) * PAGE) if len(words) > 21 else (0, 0)
 
 
 def waited_for_processor(pidfd: int) -> float:
-    """Seconds that a child's main thread was ready to run and did not, for others were running."""
-    words = proc_of(pidfd, "schedstat")
-    return int(words[1]) / 1e9 if len(words) > 1 else 0.0
+    """Seconds that a child was ready to run and did not, for others were running: of the thread that waited most."""
+    pid = pid_in_proc(pidfd)
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return 0.0
+    return (
+        max((int(words[1]) for thread in threads if (words := proc(f"{pid}/task/{thread}/schedstat"))), default=0) / 1e9
+    )
 
 
 def kill_group(pid: int) -> None:

@@ -18,8 +18,7 @@
 An instance of a subclass crosses as its base.  An array does not cross as a list: it is not equal to one.
 
 Covered: both directions; reading text that is hostile, with a `ValueError` for whatever was not made by `encode`.
-Not covered: anything else, which is a `TypeError`; a subclass of `Encoder` may refer to it (`dialogue`).
-Standard library only; Python 3.8 or later.
+Not covered: anything else, which is a `TypeError`; subclasses refer to it instead (`serving`, `stubs`).
 """
 
 from __future__ import annotations
@@ -42,13 +41,11 @@ MAX_DEPTH = 200
 _SMALL = 1 << 62
 MAX_ITEMS = 1_000_000  # of an iterator that is drained, and of a range that arrives
 MAX_EXPONENT = 10_000  # of a Decimal: int(Decimal("1e999999999")) would never end
-_NESTED = frozenset((list, dict))
 _VIEWS = {type({}.keys()): "dict_keys", type({}.values()): "dict_values", type({}.items()): "dict_items"}
 _SEQUENCES = {list: "", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque"}
 # Calling one of these, as a hostile value might be, makes nothing large.
-_SAFE_TYPES = (bool, int, float, complex, str, list, tuple, dict, set, frozenset, object)
+_SAFE_TYPES = (bool, int, float, complex, str, list, tuple, dict, set, frozenset, object, type(None))
 _TYPES: dict[str, type] = {kind.__name__: kind for kind in _SAFE_TYPES}
-_TYPES["NoneType"] = type(None)
 _CLASSES = (
     ("decimal", "Decimal", lambda value: [str(value)]),
     ("fractions", "Fraction", lambda value: [value.numerator, value.denominator]),
@@ -165,8 +162,7 @@ class Encoder:
 
 
 def _integer(value: int) -> str:
-    small = -_SMALL < value < _SMALL
-    return int.__repr__(value) if small else f'{{"int": "{int.__format__(value, "x")}"}}'
+    return int.__repr__(value) if -_SMALL < value < _SMALL else f'{{"int": "{int.__format__(value, "x")}"}}'
 
 
 def _drained(iterator: Any) -> list[Any]:
@@ -224,7 +220,7 @@ class Decoder:
     def _items(self, body: Any, depth: int) -> list[Any]:
         if not isinstance(body, list):
             raise ValueError("not an encoded value: items that are no list")
-        if _NESTED.isdisjoint(map(type, body)):
+        if {list, dict}.isdisjoint(map(type, body)):
             return body
         return [self.build(item, depth + 1) for item in body]
 
@@ -255,6 +251,11 @@ def _plain(node: Any) -> Any:
     return node
 
 
+def _complex(body: Any) -> complex:
+    real, imaginary = [float(part["float"] if isinstance(part, dict) else part) for part in body]
+    return complex(real, imaginary)
+
+
 def _range(body: Any) -> range:
     items = range(*map(_plain, body))
     if len(items) > MAX_ITEMS:
@@ -275,7 +276,7 @@ def _instance(module: str, name: str) -> Callable[[Any], Any]:
 _BUILDERS: dict[str, Callable[[Any], Any]] = {
     "int": lambda body: int(body, 16),
     "float": float,
-    "complex": lambda body: complex(*[float(part["float"] if isinstance(part, dict) else part) for part in body]),
+    "complex": _complex,
     "bytes": bytes.fromhex,
     "bytearray": bytearray.fromhex,
     "range": _range,

@@ -109,7 +109,7 @@ def confine(settings: dict[str, Any], layers: list[str]) -> Confinement:
         rules += [(path, kernel.READ_DIR) for path in settings["listable"]]
         rules += [("/dev/null", kernel.READ_FILE | kernel.WRITE_FILE | kernel.TRUNCATE)]
         # The supervisor reads from /proc how many threads a child has; the child has no such rule.
-        kernel.restrict_self(kernel.make_ruleset(abi, [*rules, ("/proc", kernel.READ_FILE)]))
+        kernel.restrict_self(kernel.make_ruleset(abi, [*rules, ("/proc", kernel.READ_FILE | kernel.READ_DIR)]))
         ruleset = kernel.make_ruleset(abi, rules)
         layers.append(f"landlock {abi}")
     program_filter = None

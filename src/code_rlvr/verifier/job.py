@@ -1,0 +1,197 @@
+"""Judges one program: runs it against its tests, one after another, and says what it is.
+
+A program is ACCEPTED if every test passed, else it has the verdict of the first test that did not.  A test:
+
+| the process | verdict |
+|---|---|
+| was stopped for its CPU or its wall time | TIME_LIMIT_EXCEEDED |
+| could not get memory, or held more than it may | MEMORY_LIMIT_EXCEEDED |
+| wrote more than it may, to stdout, stderr or as a value | OUTPUT_LIMIT_EXCEEDED |
+| was ended by a signal, or left with an exit code other than 0 (as an exception makes it) | RUNTIME_ERROR |
+| left with 0, but a call returned nothing, or something that is not plain data | RUNTIME_ERROR |
+| left with 0, and what it printed or returned is, is not, what was expected | ACCEPTED, WRONG_ANSWER |
+
+An exit code of 0 earns nothing by itself.  Expected outputs are compared here and never reach the sandbox.
+Assertions that are more than a call and a condition are judged by a checker (`checking`), each as one test.
+
+Covered: the order of things, deadlines, verdicts on outputs and values.
+Not covered: processes (`sandbox`), comparing (`compare`, `asserts`), checkers.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from code_rlvr.errors import Unjudged
+from code_rlvr.ground_truth import Tests
+from code_rlvr.types import CaseJudgement, Judgement, Limits, RunResult, RunStatus, Verdict
+from code_rlvr.verifier.asserts import AssertCase, take_apart
+from code_rlvr.verifier.checker import CheckedCase, CheckerUnit
+from code_rlvr.verifier.checking import run_checker
+from code_rlvr.verifier.compare import output_matches, value_matches
+from code_rlvr.verifier.guard.values import decode
+from code_rlvr.verifier.program import Call, Program, Provide, Role
+from code_rlvr.verifier.running import STATUS_VERDICTS, RunningProgram
+from code_rlvr.verifier.sandbox import Sandbox
+
+_PROVIDED: dict[str, Provide] = {"stdio": "none", "call": "leetcode", "assert": "typing"}
+
+
+@dataclass(frozen=True, slots=True)
+class _OutputCase:
+    feed: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ValueCase:
+    feed: Call
+    expected: Any
+
+
+RunCase = _OutputCase | _ValueCase | AssertCase
+Case = RunCase | CheckedCase
+
+
+def cases_of(tests: Tests) -> Sequence[Case]:
+    """The test cases that tests consist of.
+
+    Raises:
+        TestsFormatError: If an assertion has a form that cannot be run.
+    """
+    if tests.kind == "assert":
+        return take_apart(tests)
+    pairs = zip(tests.inputs, tests.outputs, strict=True)
+    if tests.kind == "stdio":
+        return [_OutputCase(feed, expected) for feed, expected in pairs]
+    assert tests.fn_name is not None
+    return [_ValueCase(Call(tests.fn_name, tuple(map(_as_python_has_it, args))), want) for args, want in pairs]
+
+
+def _as_python_has_it(value: Any) -> Any:
+    """An argument from JSON, in which integer keys of a dict became text; the convention of APPS and TACO."""
+    if isinstance(value, list):
+        return [_as_python_has_it(item) for item in value]
+    if isinstance(value, dict):
+        numbers = all(key.removeprefix("-").isdecimal() and key.isascii() for key in value)
+        return {int(key) if numbers and value else key: _as_python_has_it(item) for key, item in value.items()}
+    return value
+
+
+def sampled(cases: Sequence[Case], max_tests: int | None, tests: Tests) -> Sequence[Case]:
+    """At most so many of the cases, in order; which ones depends on the tests alone."""
+    if max_tests is None or len(cases) <= max_tests:
+        return cases
+    seed = zlib.crc32(tests.to_json().encode())
+    return [cases[i] for i in sorted(random.Random(seed).sample(range(len(cases)), max_tests))]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One program to be judged.
+
+    Args:
+        sandbox: Where it runs.
+        code: The program; None is NO_CODE.
+        tests, cases: The tests, and those of their cases that count.
+        limits: What each of them may use.
+        stop_at_first_failure: Whether to run nothing that cannot change the verdict.
+    """
+
+    sandbox: Sandbox
+    code: str | None
+    tests: Tests
+    cases: Sequence[Case]
+    limits: Limits
+    stop_at_first_failure: bool
+
+    def run(self) -> Judgement:
+        """Judge it.
+
+        Raises:
+            JudgeFault: If a worker broke, or the machine was too busy to tell.
+            TestsFormatError: If a checker turns out not to be one.
+        """
+        started = time.monotonic()
+        if self.code is None:
+            return Judgement(Verdict.NO_CODE, (), len(self.cases), time.monotonic() - started)
+        checked = any(isinstance(case, CheckedCase) for case in self.cases)
+        role: Role = "serve" if checked else "run"
+        program = Program(self.code, self.tests.prelude, _PROVIDED[self.tests.kind], role)
+        with self.sandbox.start(program, self.limits) as running:
+            if running.compile_error is not None:
+                took_s = time.monotonic() - started
+                return Judgement(Verdict.COMPILE_ERROR, (), len(self.cases), took_s, running.compile_error)
+            judged = self._run_cases(running, started)
+        failures = [case.verdict for case in judged if case.verdict is not Verdict.ACCEPTED]
+        verdict = failures[0] if failures else Verdict.ACCEPTED
+        if not failures and len(judged) < len(self.cases):
+            verdict = Verdict.TIME_LIMIT_EXCEEDED
+        return Judgement(verdict, tuple(judged), len(self.cases), time.monotonic() - started)
+
+    def _run_cases(self, running: RunningProgram, started: float) -> list[CaseJudgement]:
+        judged: list[CaseJudgement] = []
+        checked: dict[CheckerUnit, list[CaseJudgement]] = {}
+        for case in self.cases:
+            left_s = self.limits.deadline_s - (time.monotonic() - started)
+            if left_s <= 0:
+                self._require_own_fault(judged, None)
+                break
+            if isinstance(case, CheckedCase):
+                if case.unit not in checked:
+                    checked[case.unit] = run_checker(self.sandbox, running, case.unit, self.tests, self.limits, left_s)
+                judged.append(checked[case.unit][case.site])
+            else:
+                result = running.run(case.call if isinstance(case, AssertCase) else case.feed, left_s)
+                if result.status is RunStatus.WALL_LIMIT and left_s < self.limits.wall_limit_s:
+                    self._require_own_fault(judged, result)
+                judged.append(self._judged(case, result))
+            if self._given_up(judged):
+                break
+        return judged
+
+    def _given_up(self, judged: list[CaseJudgement]) -> bool:
+        timeouts = sum(case.verdict is Verdict.TIME_LIMIT_EXCEEDED for case in judged)
+        bound = self.limits.timeouts_before_stop
+        failed = judged[-1].verdict is not Verdict.ACCEPTED
+        return (bound is not None and timeouts >= bound) or (failed and self.stop_at_first_failure)
+
+    def _judged(self, case: RunCase, result: RunResult) -> CaseJudgement:
+        verdict, message = self._verdict(case, result)
+        stderr = message or result.stderr.decode("utf-8", "replace")
+        return CaseJudgement(verdict, result.cpu_s, result.wall_s, result.memory_mib, stderr)
+
+    def _require_own_fault(self, judged: list[CaseJudgement], cut: RunResult | None) -> None:
+        """At the deadline: a program that failed nothing, computed little and hung nowhere was held up by others."""
+        half_s = self.limits.deadline_s / 2
+        cpu_s = sum(case.cpu_s for case in judged) + (cut.cpu_s if cut else 0)
+        failed = any(case.verdict is not Verdict.ACCEPTED for case in judged)
+        if not failed and cpu_s < half_s and (cut is None or cut.wall_s < half_s):
+            raise Unjudged(
+                f"{len(judged)} of {len(self.cases)} tests took {self.limits.deadline_s:.0f} s, but only "
+                f"{cpu_s:.1f} s of computing: there are too many tests, or the machine is too busy"
+            )
+
+    def _verdict(self, case: RunCase, result: RunResult) -> tuple[Verdict, str]:
+        if result.status is not RunStatus.EXITED:
+            return STATUS_VERDICTS[result.status], ""
+        if result.exit_code != 0:
+            return Verdict.RUNTIME_ERROR, ""
+        if isinstance(case, _OutputCase):
+            right = output_matches(result.stdout, case.expected, self.tests)
+        else:
+            if result.value is None:
+                return Verdict.RUNTIME_ERROR, "the program left before the call returned"
+            try:
+                value = decode(result.value)
+            except ValueError as error:
+                return Verdict.RUNTIME_ERROR, f"what the call returned cannot be read: {error}"
+            right = (
+                case.holds(value) if isinstance(case, AssertCase) else value_matches(value, case.expected, self.tests)
+            )
+        return Verdict.ACCEPTED if right else Verdict.WRONG_ANSWER, ""

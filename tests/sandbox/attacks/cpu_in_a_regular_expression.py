@@ -1,0 +1,3 @@
+# CPU_LIMIT
+import re
+re.match("(a*)*b", "a" * 64)

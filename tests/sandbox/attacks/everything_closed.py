@@ -1,0 +1,3 @@
+# EXITED
+os.write(1, b"held\n")
+os.closerange(0, 4096)

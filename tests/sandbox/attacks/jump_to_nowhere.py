@@ -1,0 +1,2 @@
+# SIGNALED SIGSEGV
+ctypes.CFUNCTYPE(ctypes.c_int)(0x10)()

@@ -1,0 +1,2 @@
+# MEMORY_LIMIT or CPU_LIMIT
+n = 1 << (8 << 30)

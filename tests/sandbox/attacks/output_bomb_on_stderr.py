@@ -1,0 +1,3 @@
+# OUTPUT_LIMIT
+for _ in range(200):
+    os.write(2, b"x" * (1 << 20))

@@ -1,0 +1,3 @@
+# WALL_LIMIT
+import time
+time.sleep(60)

@@ -1,0 +1,3 @@
+# WALL_LIMIT
+import signal
+os.kill(OWN, signal.SIGSTOP)

@@ -1,0 +1,4 @@
+# WALL_LIMIT
+import atexit, threading
+print("held")
+atexit.register(threading.Event().wait)

@@ -1,0 +1,4 @@
+# WALL_LIMIT
+import threading
+print("held")
+threading.Thread(target=threading.Event().wait).start()

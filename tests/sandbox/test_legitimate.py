@@ -1,0 +1,180 @@
+"""What contest programs need, the sandbox gives them: nothing here may fail because of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from code_rlvr import Limits, RunStatus
+from code_rlvr.verifier.program import Program
+from code_rlvr.verifier.sandbox import Sandbox
+
+LIMITS = Limits(cpu_s=8.0, wall_s=30.0, memory_mib=512, output_mib=1.0)
+STDIN = "3 4\n5\n"
+
+# Need what no contest program may have, or open windows, or do something when they are imported.
+NOT_FOR_CONTESTS = {
+    "antigravity", "this", "idlelib", "lib2to3", "tkinter", "turtle", "turtledemo", "test", "ensurepip", "venv",
+    "__phello__", "__hello__", "pydoc_data", "msilib", "nt", "winreg", "winsound", "msvcrt", "ossaudiodev", "nis",
+    "distutils", "curses", "crypt", "spwd",
+}  # fmt: skip
+
+EVERY_MODULE = """
+import importlib, sys, warnings
+warnings.simplefilter("ignore")
+failed = []
+for name in input().split():
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        failed.append(f"{name}: {error!r}")
+print(failed)
+"""
+
+# name: (program, what it prints)
+PROGRAMS = {
+    "big_stack": (
+        "import sys, threading\nsys.setrecursionlimit(10 ** 6)\nthreading.stack_size(256 << 20)\n"
+        "def deep(n): return 0 if n == 0 else 1 + deep(n - 1)\n"
+        "thread = threading.Thread(target=lambda: print(deep(200_000)))\nthread.start()\nthread.join()", "200000\n"),
+    "deep_recursion_in_the_main_thread": (
+        "import sys\nsys.setrecursionlimit(10 ** 6)\ndef deep(n): return 0 if n == 0 else 1 + deep(n - 1)\n"
+        "print(deep(100_000))", "100000\n"),
+    "thread_pool": (
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(8) as pool:\n"
+        "    print(sum(pool.map(lambda n: n * n, range(100))))", "328350\n"),
+    "threads_with_queue_and_lock": (
+        "import queue, threading\nq, lock, total = queue.Queue(), threading.Lock(), [0]\ndef work():\n"
+        "    while (n := q.get()) is not None:\n        with lock: total[0] += n\n"
+        "threads = [threading.Thread(target=work) for _ in range(4)]\nfor t in threads: t.start()\n"
+        "for n in [*range(100), *[None] * 4]: q.put(n)\nfor t in threads: t.join()\nprint(total)", "[4950]\n"),
+    "asyncio": (
+        "import asyncio\nasync def one(n):\n    await asyncio.sleep(0.001)\n    return n\nasync def main():\n"
+        "    return sum(await asyncio.gather(*map(one, range(50)))) + await asyncio.to_thread(abs, -1)\n"
+        "print(asyncio.run(main()))", "1226\n"),
+    "dev_stdin": ("print(open('/dev/stdin').read().split())", "['3', '4', '5']\n"),
+    "open_zero": ("print(open(0).read().split())", "['3', '4', '5']\n"),
+    "os_read": ("import os\nprint(os.read(0, os.fstat(0).st_size))", "b'3 4\\n5\\n'\n"),
+    "stdin_buffer": ("import sys\nprint(sys.stdin.buffer.readline(), sys.stdin.buffer.read())", "b'3 4\\n' b'5\\n'\n"),
+    "bytes_io_over_stdin": (
+        "import io, os\nprint([*map(int, io.BytesIO(os.read(0, os.fstat(0).st_size)).readline().split())])",
+        "[3, 4]\n"),
+    "stdin_mapped": ("import mmap\nprint(mmap.mmap(0, 0, prot=mmap.PROT_READ).read())", "b'3 4\\n5\\n'\n"),
+    "stdin_iterated": ("import sys\nprint([line.strip() for line in sys.stdin])", "['3 4', '5']\n"),
+    "fileinput": ("import fileinput\nprint([line.strip() for line in fileinput.input()])", "['3 4', '5']\n"),
+    "select_on_stdin": ("import select\nprint(len(select.select([0], [1], [], 1)[0]))", "1\n"),
+    "stdout_rewrapped": (
+        "import io, os, sys\nsys.stdout = io.TextIOWrapper(open(1, 'wb', closefd=False), newline='\\n')\nprint('a')",
+        "a\n"),
+    "stdout_by_open": ("import sys\nout = open('/dev/stdout', 'w')\nout.write('a')\nout.close()", "a"),
+    "print_to_os_write": ("import os\nos.writev(1, [b'a', b'b'])", "ab"),
+    "exit_at_the_end": ("import sys\nprint(1)\nsys.exit(0)", "1\n"),
+    "atexit": ("import atexit\natexit.register(print, 'last')\nprint('first', end=' ')", "first last\n"),
+    "no_final_newline": ("print('x', end='')", "x"),
+    "clocks": (
+        "import time\nstart = time.perf_counter()\ntime.sleep(0.01)\nassert time.perf_counter() > start\n"
+        "time.time_ns(), time.monotonic(), time.process_time(), time.thread_time(), time.localtime(), time.tzname\n"
+        "import datetime\ndatetime.datetime.now(), datetime.date.today()\nprint('ok')", "ok\n"),
+    "random": (
+        "import random, secrets, uuid, os\nrandom.seed(1)\nprint(random.randint(1, 100), len(os.urandom(8)))\n"
+        "random.SystemRandom().random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1()", "18 8\n"),
+    "alarm_of_its_own": (
+        "import signal\ndef late(*_): raise TimeoutError\nsignal.signal(signal.SIGALRM, late)\nsignal.alarm(1)\n"
+        "try:\n    signal.pause()\nexcept TimeoutError: print('cut')", "cut\n"),
+    "limits_of_its_own": (
+        "import resource, sys\nresource.setrlimit(resource.RLIMIT_STACK, (64 << 20, resource.getrlimit(3)[1]))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 0)", "True\n"),
+    "processors": ("import os, multiprocessing\nprint(os.cpu_count() > 0, len(os.sched_getaffinity(0)) > 0)",
+                   "True True\n"),
+    "platform": ("import os, platform, sys\nprint(platform.python_implementation(), os.name, sys.platform)",
+                 "CPython posix linux\n"),
+    "tracemalloc_and_gc": (
+        "import gc, tracemalloc\ntracemalloc.start()\nx = [[] for _ in range(1000)]\ngc.collect()\n"
+        "print(tracemalloc.get_traced_memory()[1] > 0)", "True\n"),
+    "ctypes": ("import ctypes\nprint(ctypes.CDLL(None).abs(-3), ctypes.c_int32(2 ** 31).value)", "3 -2147483648\n"),
+    "decimals_and_fractions": (
+        "from decimal import *\nfrom fractions import *\ngetcontext().prec = 60\n"
+        "print(Decimal(2).sqrt() > 1, Fraction(6, 4))",
+        "True 3/2\n"),
+    "pickle_of_a_dataclass": (
+        "import copy, pickle\nfrom dataclasses import dataclass\n@dataclass(order=True)\nclass A:\n    n: int = 1\n"
+        "print(pickle.loads(pickle.dumps(A(2))), copy.deepcopy(A()))", "A(n=2) A(n=1)\n"),
+    "zoneinfo_and_locale": (
+        "import locale, zoneinfo\nlocale.setlocale(locale.LC_ALL, 'C')\nprint(zoneinfo.ZoneInfo('UTC'))", "UTC\n"),
+    "sqlite_in_memory": (
+        "import sqlite3\nbase = sqlite3.connect(':memory:')\nprint(base.execute('select 1 + 1').fetchone())", "(2,)\n"),
+    "hashes_and_compression": (
+        "import bz2, hashlib, lzma, zlib\nprint(hashlib.md5(b'').hexdigest()[:4],\n"
+        "      len(zlib.compress(b'a' * 999)) < 99,\n"
+        "      bz2.decompress(bz2.compress(b'x')), lzma.decompress(lzma.compress(b'x')))", "d41d True b'x' b'x'\n"),
+    "numbers_of_any_length": (
+        "print(len(str(7 ** 20_000)), int('9' * 5000) % 7)", f"16902 {(10**5000 - 1) % 7}\n"),
+    "unittest": (
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(1, 1)\n"
+        "print(unittest.TextTestRunner(stream=open('/dev/null', 'w')).run(\n"
+        "    unittest.defaultTestLoader.loadTestsFromTestCase(T)).wasSuccessful())", "True\n"),
+    "temporary_files_are_refused_clearly": (
+        "import tempfile\nfor deed in (tempfile.TemporaryFile, tempfile.mkdtemp):\n    try: deed()\n"
+        "    except OSError as error: print('temporary directory' in str(error) or error.strerror)",
+        "True\nTrue\n"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+def ran(sandbox: Sandbox, source: str, stdin: str = STDIN) -> str:
+    with sandbox.start(Program(source), LIMITS) as running:
+        assert running.compile_error is None
+        result = running.run(stdin)
+    assert (result.status, result.exit_code) == (RunStatus.EXITED, 0), (result.status, result.stderr.decode())
+    assert not result.stderr
+    return result.stdout.decode()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_may_do_what_contests_need(name: str, sandbox: Sandbox) -> None:
+    source, printed = PROGRAMS[name]
+    assert ran(sandbox, source) == printed
+
+
+def test_every_module_of_the_standard_library_can_be_imported(sandbox: Sandbox) -> None:
+    names = [name for name in sys.stdlib_module_names if name not in NOT_FOR_CONTESTS]
+    here = [name for name in sorted(names) if importlib.util.find_spec(name)]
+    assert len(here) > 200
+    assert ran(sandbox, EVERY_MODULE, " ".join(here) + "\n") == "[]\n"
+
+
+@pytest.mark.xfail(reason="its lock is a named semaphore, which is a file in /dev/shm", strict=True)
+def test_thread_pool_of_multiprocessing_works(sandbox: Sandbox) -> None:
+    source = "from multiprocessing.dummy import Pool\nwith Pool(4) as pool: print(sum(pool.map(abs, range(-9, 9))))"
+    assert ran(sandbox, source) == "81\n"
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("numpy"), reason="numpy is not installed")
+def test_numpy_computes_with_its_libraries(sandbox: Sandbox) -> None:
+    source = """
+import numpy as np, threading
+a = np.arange(250_000, dtype=float).reshape(500, 500) % 7
+b = a @ a.T + 500 * np.eye(500)
+def solve(): results.append(np.allclose(np.linalg.inv(b) @ b, np.eye(500)))
+results = []
+thread = threading.Thread(target=solve)
+thread.start(); thread.join(); solve()
+print(results, np.fft.fft(np.ones(8)).real[0], np.random.default_rng(1).integers(10) < 10)
+print(np.loadtxt(open(0), max_rows=1))
+"""
+    assert ran(sandbox, source) == "[True, True] 8.0 True\n[3. 4.]\n"
+
+
+def test_solution_is_a_script_like_any_other(sandbox: Sandbox) -> None:
+    source = (
+        "import sys\nprint(__name__, len(sys.argv), sys.modules['__main__'].__dict__ is globals(), sys.stdin.encoding)"
+    )
+    assert ran(sandbox, source) == "__main__ 1 True utf-8\n"
