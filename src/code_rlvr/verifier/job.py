@@ -34,6 +34,7 @@ from code_rlvr.verifier.asserts import AssertCase, take_apart
 from code_rlvr.verifier.checker import CheckedCase, CheckerUnit
 from code_rlvr.verifier.checking import run_checker
 from code_rlvr.verifier.compare import output_matches, value_matches
+from code_rlvr.verifier.guard.messages import MAX_THREADS
 from code_rlvr.verifier.guard.values import decode
 from code_rlvr.verifier.program import Call, Program, Provide, Role
 from code_rlvr.verifier.running import STATUS_VERDICTS, RunningProgram
@@ -178,6 +179,8 @@ class Job:
             )
 
     def _verdict(self, case: RunCase, result: RunResult) -> tuple[Verdict, str]:
+        if result.status is RunStatus.THREAD_LIMIT:
+            return STATUS_VERDICTS[result.status], f"the program had more than {MAX_THREADS} threads"
         if result.status is not RunStatus.EXITED:
             return STATUS_VERDICTS[result.status], ""
         if result.exit_code != 0:

@@ -27,7 +27,7 @@ import warnings
 from . import child, kernel
 from .files import input_file, output_file, read_all
 from .limits import clamp, lower
-from .messages import INLINE_BYTES, pack_answer, pack_report, receive, send_files
+from .messages import INLINE_BYTES, MAX_THREADS, pack_answer, pack_report, receive, send_files
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ SIGKILL = 9
 MIB = 1 << 20
 LOOK_S = 0.05
 OWN_CPU_S = 30  # for starting children; no program has so many tests
-MAX_THREADS = 512
 COMPILE_MIB = 1024
 DATA_SLACK_MIB = 320  # thread stacks count in full, and contest programs ask for 256 MiB of stack
 ADDRESS_SLACK_MIB = 1536  # shared libraries, arenas
