@@ -311,10 +311,9 @@ COSTLY = {
 }  # fmt: skip
 
 
-@pytest.mark.xfail(reason="decoding takes time that grows faster than the value", strict=True)
 @pytest.mark.parametrize("name", COSTLY)
 def test_value_cannot_cost_the_judge_much_time(name: str) -> None:
-    from code_rlvr.verifier.guard.values import decode
+    from code_rlvr.verifier.guard.decoding import decode
 
     program = f"import os, random\ndef f():\n    data = ({COSTLY[name]}).encode()\n"
     program += "    while data: data = data[os.write(3, data):]\n    os._exit(0)"

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from code_rlvr.verifier.guard.array import Array
+from code_rlvr.verifier.guard.decoding import decode
 from code_rlvr.verifier.guard.frames import MAX_FRAME_BYTES
-from code_rlvr.verifier.guard.values import MAX_ITEMS, decode, encode
+from code_rlvr.verifier.guard.values import MAX_ITEMS, encode
 
 HASHABLE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.binary() | st.text(),

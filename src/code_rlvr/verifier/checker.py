@@ -20,8 +20,8 @@ from typing import Any
 
 from code_rlvr.errors import JudgeFault
 from code_rlvr.types import Verdict
+from code_rlvr.verifier.guard.decoding import decode
 from code_rlvr.verifier.guard.frames import CALL, MAX_FRAME_BYTES, REPORT
-from code_rlvr.verifier.guard.values import decode
 
 
 @dataclass(frozen=True, slots=True, eq=False)

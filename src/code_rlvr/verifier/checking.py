@@ -70,8 +70,8 @@ def _converse(
     ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
     wall_s = limits.wall_limit_s
     try:
-        running.begin(Dialogue("serve", theirs[0]), wall_s, limits.cpu_s)
-        checker.begin(Dialogue("check", theirs[1], unit.stubs), wall_s + END_S, limits.cpu_s)
+        running.begin(Dialogue("serve", theirs[0]), cpu_s=limits.cpu_s, wall_s=wall_s)
+        checker.begin(Dialogue("check", theirs[1], unit.stubs), wall_s=wall_s + END_S)
         for end in theirs:
             end.close()
         findings = relay(ours[1], ours[0], time.monotonic() + wall_s)

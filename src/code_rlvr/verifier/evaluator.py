@@ -17,6 +17,7 @@ from typing import Any
 
 MAX_ITEMS = 1_000_000  # of a sequence that is built by repetition or by range()
 MAX_BITS = 1_000_000  # of an integer that is built by a power or a shift
+MAX_PRODUCT = 10_000_000_000  # of the bits of two integers that are multiplied or divided
 
 
 class NotPlain(ValueError):  # noqa: N818  says what the expression is
@@ -111,12 +112,23 @@ def _power(base: Any, exponent: Any) -> Any:
     return base**exponent
 
 
+def _quick(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation of two numbers, unless both are so long that it would take long."""
+
+    def operate(left: Any, right: Any) -> Any:
+        if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right.bit_length() > MAX_PRODUCT:
+            raise NotPlain("an operation of long numbers")
+        return function(left, right)
+
+    return operate
+
+
 def _times(left: Any, right: Any) -> Any:
     for sequence, count in ((left, right), (right, left)):
         sizes = isinstance(sequence, (str, bytes, bytearray, list, tuple, deque)) and isinstance(count, int)
         if sizes and len(sequence) * count > MAX_ITEMS:
             raise NotPlain("a repetition that is too long")
-    return left * right
+    return _quick(operator.mul)(left, right)
 
 
 def _shift(left: int, right: int) -> int:
@@ -133,7 +145,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         tuple, type, zip, Counter,
     )
 }  # fmt: skip
-FUNCTIONS.update(range=_range, isclose=math.isclose)
+FUNCTIONS.update(range=_range, divmod=_quick(divmod), isclose=math.isclose)
 _MATH = ("ceil", "e", "fabs", "floor", "inf", "isclose", "isinf", "isnan", "nan", "pi", "sqrt", "tau")
 MODULES: dict[str, dict[str, Any]] = {
     "math": {name: getattr(math, name) for name in _MATH},
@@ -154,7 +166,7 @@ _NOTHING: tuple[str, ...] = ()
 _CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _times, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: _power, ast.LShift: _shift,
+    ast.FloorDiv: _quick(operator.floordiv), ast.Mod: _quick(operator.mod), ast.Pow: _power, ast.LShift: _shift,
     ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitAnd: operator.and_, ast.BitXor: operator.xor,
     ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert,
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,

@@ -34,10 +34,9 @@ from code_rlvr.verifier.asserts import AssertCase, take_apart
 from code_rlvr.verifier.checker import CheckedCase, CheckerUnit
 from code_rlvr.verifier.checking import run_checker
 from code_rlvr.verifier.compare import output_matches, value_matches
-from code_rlvr.verifier.guard.messages import MAX_THREADS
-from code_rlvr.verifier.guard.values import decode
-from code_rlvr.verifier.program import Call, Program, Provide, Role
-from code_rlvr.verifier.running import STATUS_VERDICTS, RunningProgram
+from code_rlvr.verifier.guard.decoding import decode
+from code_rlvr.verifier.program import Call, Feed, Program, Provide, Role
+from code_rlvr.verifier.running import MAX_THREADS, STATUS_VERDICTS, RunningProgram
 from code_rlvr.verifier.sandbox import Sandbox
 
 _PROVIDED: dict[str, Provide] = {"stdio": "none", "call": "leetcode", "assert": "typing"}
@@ -92,6 +91,14 @@ def sampled(cases: Sequence[Case], max_tests: int | None, tests: Tests) -> Seque
     return [cases[i] for i in sorted(random.Random(seed).sample(range(len(cases)), max_tests))]
 
 
+def _feed(case: RunCase) -> Feed:
+    return case.call if isinstance(case, AssertCase) else case.feed
+
+
+def _timeouts(judged: list[CaseJudgement]) -> int:
+    return sum(case.verdict is Verdict.TIME_LIMIT_EXCEEDED for case in judged)
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One program to be judged.
@@ -138,29 +145,40 @@ class Job:
     def _run_cases(self, running: RunningProgram, started: float) -> list[CaseJudgement]:
         judged: list[CaseJudgement] = []
         checked: dict[CheckerUnit, list[CaseJudgement]] = {}
-        for case in self.cases:
-            left_s = self.limits.deadline_s - (time.monotonic() - started)
-            if left_s <= 0:
+        deadline, ahead = started + self.limits.deadline_s, False
+        for case, following in zip(self.cases, [*self.cases[1:], None], strict=True):
+            if time.monotonic() >= deadline and not ahead:
                 self._require_own_fault(judged, None)
                 break
             if isinstance(case, CheckedCase):
                 if case.unit not in checked:
+                    left_s = deadline - time.monotonic()
                     checked[case.unit] = run_checker(self.sandbox, running, case.unit, self.tests, self.limits, left_s)
                 judged.append(checked[case.unit][case.site])
             else:
-                result = running.run(case.call if isinstance(case, AssertCase) else case.feed, left_s)
-                if result.status is RunStatus.WALL_LIMIT and left_s < self.limits.wall_limit_s:
+                if not ahead:
+                    running.begin(_feed(case), deadline)
+                ahead = False
+                if isinstance(following, RunCase) and self._may_go_on(judged):
+                    running.begin(_feed(following), deadline)  # it runs while this one's output is compared
+                    ahead = True
+                result = running.finish()
+                if result.status is RunStatus.WALL_LIMIT and time.monotonic() >= deadline:
                     self._require_own_fault(judged, result)
                 judged.append(self._judged(case, result))
             if self._given_up(judged):
                 break
         return judged
 
+    def _may_go_on(self, judged: list[CaseJudgement]) -> bool:
+        """Whether the next test will be run whatever this one shows."""
+        bound = self.limits.timeouts_before_stop
+        return not self.stop_at_first_failure and (bound is None or _timeouts(judged) + 1 < bound)
+
     def _given_up(self, judged: list[CaseJudgement]) -> bool:
-        timeouts = sum(case.verdict is Verdict.TIME_LIMIT_EXCEEDED for case in judged)
         bound = self.limits.timeouts_before_stop
         failed = judged[-1].verdict is not Verdict.ACCEPTED
-        return (bound is not None and timeouts >= bound) or (failed and self.stop_at_first_failure)
+        return (bound is not None and _timeouts(judged) >= bound) or (failed and self.stop_at_first_failure)
 
     def _judged(self, case: RunCase, result: RunResult) -> CaseJudgement:
         verdict, message = self._verdict(case, result)

@@ -13,8 +13,12 @@ Covered: from a feed to a `RunResult`.  Not covered: whether that is right (`jud
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+import time
+from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 from code_rlvr.types import Limits, RunResult, RunStatus, Verdict
@@ -22,9 +26,12 @@ from code_rlvr.verifier.guard.messages import INLINE_BYTES
 from code_rlvr.verifier.guard.values import encode
 from code_rlvr.verifier.known_names import imports_for
 from code_rlvr.verifier.program import Call, Dialogue, Feed, Program
+from code_rlvr.verifier.watching import look
 from code_rlvr.verifier.worker import START_S, Worker, memory_file
 
 MIB = 1 << 20
+LOOK_S = 0.05  # between two looks at what a program holds
+MAX_THREADS = 512
 GRACE_S = 10.0  # how much longer than a test's last wall second the guard may take to report
 PATIENCE = 4  # times the wall limit, if other work on the machine kept the program waiting
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGXCPU)
@@ -37,13 +44,18 @@ STATUS_VERDICTS = {
     RunStatus.THREAD_LIMIT: Verdict.RUNTIME_ERROR,
 }
 # What of the guard each role needs; imported once a program.
-_ROLE_MODULES = {"run": (), "serve": ("guard.serving",), "check": ("guard.stubs", "guard.recorder")}
-_STOPPED = {
-    "cpu": RunStatus.CPU_LIMIT,
-    "wall": RunStatus.WALL_LIMIT,
-    "memory": RunStatus.MEMORY_LIMIT,
-    "threads": RunStatus.THREAD_LIMIT,
-}
+_ROLE_MODULES = {"run": (), "serve": ("guard.dialogue",), "check": ("guard.dialogue",)}
+_STOPPED = {"cpu": RunStatus.CPU_LIMIT, "wall": RunStatus.WALL_LIMIT}
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A run that `finish` has to wait for: when it was asked for, and its limits."""
+
+    at: float
+    cpu_s: float
+    wall_s: float
+    last_s: float
 
 
 class RunningProgram:
@@ -65,7 +77,8 @@ class RunningProgram:
         self._worker = worker
         self._limits = limits
         self._output_bytes = int(limits.output_mib * MIB)
-        self._last_s, self._cpu_s = 0.0, limits.cpu_s
+        self._begun: deque[_Begun] = deque()
+        self._ended = 0.0  # when the last run was over
         worker.programs += 1
         prelude, source = (text.encode("utf-8", "surrogatepass") for text in (program.prelude or "", program.source))
         about = {
@@ -90,38 +103,38 @@ class RunningProgram:
         if "died" in answer:
             self.compile_error = self._compiler_crash(answer["died"])
 
-    def run(self, feed: Feed, left_s: float | None = None) -> RunResult:
+    def run(self, feed: Feed, deadline: float = math.inf) -> RunResult:
         """Run the program once, in a fresh process, and wait for its end.
 
         Args:
             feed: What standard input holds, the function to call, or a dialogue.
-            left_s: Wall seconds that are left for it, if that is less than its limit.
+            deadline: When it has to be over at the latest, as `time.monotonic` tells it.
 
         Raises:
             JudgeFault: If the worker broke.
         """
-        self.begin(feed, left_s)
+        self.begin(feed, deadline)
         return self.finish()
 
-    def begin(self, feed: Feed, left_s: float | None = None, cpu_s: float | None = None) -> None:
+    def begin(
+        self, feed: Feed, deadline: float = math.inf, *, cpu_s: float | None = None, wall_s: float | None = None
+    ) -> None:
         """Start a run; runs that were begun follow one another, and `finish` waits for the first.
 
         Args:
-            feed: As for `run`.
-            left_s: As for `run`; for a dialogue, its wall limit.
-            cpu_s: Its CPU limit, if that is not the program's.
+            feed, deadline: As for `run`.
+            cpu_s, wall_s: Its limits, if they are not the program's.
 
         Raises:
             JudgeFault: If the worker broke.
         """
-        limit_s = self._limits.wall_limit_s
-        self._last_s = min(left_s or PATIENCE * limit_s, PATIENCE * limit_s)
-        request: dict[str, Any] = {"wall_s": min(limit_s, self._last_s), "last_s": self._last_s}
-        request["cpu_s"] = self._cpu_s = cpu_s or self._limits.cpu_s
+        cpu_s, wall_s = cpu_s or self._limits.cpu_s, wall_s or self._limits.wall_limit_s
+        last_s = wall_s if isinstance(feed, Dialogue) else PATIENCE * wall_s
+        request: dict[str, Any] = {"cpu_s": cpu_s, "last_s": last_s, "deadline": deadline}
+        self._begun.append(_Begun(time.monotonic(), cpu_s, wall_s, last_s))
         content, fds = b"", []
         if isinstance(feed, Dialogue):
-            self._last_s = left_s or limit_s
-            request.update(test=feed.role, stubs=feed.stubs, wall_s=self._last_s, last_s=self._last_s)
+            request.update(test=feed.role, stubs=feed.stubs)
             fds.append(feed.socket.fileno())
         elif isinstance(feed, Call):
             request.update(test="call", function=feed.function)
@@ -146,7 +159,10 @@ class RunningProgram:
         Raises:
             JudgeFault: If the worker broke, or something outside of the sandbox killed the program.
         """
-        report, fds = self._worker.receive(self._last_s + GRACE_S)
+        run = self._begun.popleft()
+        stopped = self._watch(run)
+        report, fds = self._worker.receive(GRACE_S)
+        self._ended = time.monotonic()
         try:
             if "died" in report:
                 raise self._worker.fault(f"died while a test was running (status {report['died']})")
@@ -155,10 +171,29 @@ class RunningProgram:
         finally:
             for fd in fds:
                 os.close(fd)
-        return self._result(report)
+        return self._result(report, run.cpu_s, stopped)
+
+    def _watch(self, run: _Begun) -> RunStatus | None:
+        """Wait until the guard has something to say; what the program was stopped for here, if it was."""
+        started = max(run.at, self._ended)
+        stopped: RunStatus | None = None
+        while not self._worker.has_message(LOOK_S):
+            lasted_s = time.monotonic() - started
+            if lasted_s > run.last_s + GRACE_S:
+                raise self._worker.fault(f"said nothing for {lasted_s:.0f} s")
+            seen = look(self._worker.pid)
+            if seen.resident_bytes > self._limits.memory_mib * MIB:
+                stopped = RunStatus.MEMORY_LIMIT
+            elif seen.threads > MAX_THREADS:
+                stopped = RunStatus.THREAD_LIMIT
+            elif lasted_s - seen.waited_s > run.wall_s:
+                stopped = RunStatus.WALL_LIMIT
+            if stopped and seen.pids:
+                seen.kill()
+        return stopped
 
     def end(self) -> None:
-        """Let go of the program; its worker is idle then.
+        """Let go of the program; its worker is idle then, if every run that was begun has been finished.
 
         Raises:
             JudgeFault: If the worker broke.
@@ -171,7 +206,7 @@ class RunningProgram:
             return f"the compiler ended by {signal.Signals(number).name}"
         raise self._worker.fault(f"died while compiling (status {wait_status})")
 
-    def _result(self, report: dict[str, Any]) -> RunResult:
+    def _result(self, report: dict[str, Any], cpu_limit_s: float, stopped: RunStatus | None) -> RunResult:
         limits, wait_status, cpu_s, stderr = self._limits, report["status"], report["cpu_s"], report["stderr"]
         memory_mib = report["memory_kib"] / 1024
         killed_by = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else None
@@ -181,10 +216,12 @@ class RunningProgram:
             status = RunStatus.OUTPUT_LIMIT
         elif report["stopped"]:
             status = _STOPPED[report["stopped"]]
-        elif killed_by == signal.SIGXCPU or cpu_s > self._cpu_s:
+        elif killed_by == signal.SIGXCPU or cpu_s > cpu_limit_s:
             status = RunStatus.CPU_LIMIT
         elif out_of_memory or memory_mib > limits.memory_mib:
             status = RunStatus.MEMORY_LIMIT
+        elif stopped and killed_by == signal.SIGKILL:
+            status = stopped
         elif killed_by == signal.SIGKILL and "seccomp" in self._worker.layers:
             raise self._worker.fault("saw the program killed from outside, e.g. for want of memory on this machine")
         else:

@@ -97,13 +97,22 @@ class Worker:
         except OSError as error:  # TimeoutError is one
             raise self.fault(f"takes no messages ({error})") from error
 
+    @property
+    def pid(self) -> int:
+        """The process id of its keeper."""
+        return self._process.pid
+
+    def has_message(self, timeout_s: float) -> bool:
+        """Wait so long for a message, or the end of the worker; whether `receive` will return at once."""
+        return bool(self._poll.poll(1000 * timeout_s))
+
     def receive(self, timeout_s: float) -> tuple[dict[str, Any], list[int]]:
         """The next message, and descriptors, which the caller closes.
 
         Raises:
             JudgeFault: If none comes in time, or the worker is gone.
         """
-        if not self._poll.poll(1000 * timeout_s):
+        if not self.has_message(timeout_s):
             raise self.fault(f"sent nothing for {timeout_s:.0f} s")
         try:
             message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)

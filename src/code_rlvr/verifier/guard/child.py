@@ -14,12 +14,13 @@ import sys
 import types
 
 from . import kernel
-from .dialogue import checker_names, serve
-from .values import decode, encode
+from .decoding import decode
+from .frames import find_function
+from .values import encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any
 
 SIGKILL = 9
 OPEN_FILES = 64  # all that this process can have open
@@ -32,23 +33,20 @@ class Confinement:
     Every page that a child writes to is copied first, for each test: what can be prepared is prepared before.
 
     Args:
-        ruleset: A Landlock ruleset, which also puts the parent out of reach of signals.
         program_filter: What system calls it gives up; None without system call filters.
         dies_with_parent: Whether all these processes end with the first of their namespace.
     """
 
-    def __init__(self, ruleset: int | None, program_filter: kernel.Filter | None, dies_with_parent: bool) -> None:
+    def __init__(self, program_filter: kernel.Filter | None, dies_with_parent: bool) -> None:
         self.dies_with_parent = dies_with_parent
         self.may_fork = program_filter is None
-        self._ruleset = ruleset
         self._filter = program_filter
 
     def put_on(self, fds: list[int]) -> None:
         """Confine this process; `fds` become its descriptors 0, 1, 2 and, if there is a fourth, 3."""
         if not self.dies_with_parent:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
-        if self._ruleset is not None:
-            kernel.restrict_self(self._ruleset)
+        kernel.make_dumpable()  # or /dev/stdin could not be opened
         for number, fd in enumerate(fds):
             os.dup2(fd, number)
         os.closerange(len(fds), OPEN_FILES)
@@ -58,15 +56,18 @@ class Confinement:
             self._filter.add(os.getpid())
 
 
-def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, Any]) -> NoReturn:
-    """Run the program, make the test's call if it is one, then leave without the guard's own clean-up."""
+def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, Any]) -> int:
+    """Run the program, make the test's call if it is one, flush; returns the exit code."""
     threading = sys.modules["threading"]  # the zygote imported it without its fork hooks
     module, status = types.ModuleType("__main__"), 0
     module.__dict__.update(shared, __builtins__=builtins, __file__="solution.py")
     sys.modules["__main__"], sys.argv = module, ["solution.py"]
     test = request["test"]
     arguments = read_arguments() if test == "call" else None
+    # What only dialogues need is imported by their supervisors, lest it cost every fork.
     if test == "check":
+        from .dialogue import checker_names  # noqa: PLC0415
+
         module.__dict__.update(checker_names(DIALOGUE_FD, request["stubs"]))
     try:
         for code in codes:
@@ -74,6 +75,8 @@ def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, 
         if arguments is not None:
             answer_call(find_function(module.__dict__, request["function"]), *arguments)
         elif test == "serve":
+            from .dialogue import serve  # noqa: PLC0415
+
             serve(DIALOGUE_FD, module.__dict__)
     except SystemExit as leaving:
         status = leaving.code & 0xFF if isinstance(leaving.code, int) else int(leaving.code is not None)
@@ -83,7 +86,7 @@ def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, 
         status = 1
         trace = error.__traceback__ and error.__traceback__.tb_next
         sys.__excepthook__(type(error), error.with_traceback(trace), trace)
-    os._exit(finish(module, threading, status))
+    return finish(module, threading, status)
 
 
 def finish(module: types.ModuleType, threading: types.ModuleType, status: int) -> int:
@@ -118,13 +121,3 @@ def answer_call(function: Any, args: Any, kwargs: Any) -> None:
     value = encode(function(*args, **kwargs)).encode("ascii")
     while value:
         value = value[os.write(VALUE_FD, value) :]
-
-
-def find_function(names: dict[str, Any], path: str) -> Any:
-    """The function that a test calls: a global, a method `Class.name`, or a method of `class Solution`."""
-    head, _, method = path.partition(".")
-    if not method and head not in names and "Solution" in names:
-        head, method = "Solution", head
-    if head not in names:
-        raise NameError(f"the program defines no {path!r}")
-    return getattr(names[head](), method) if method else names[head]

@@ -64,7 +64,7 @@ RESTRICTED: Numbers = {
 # For the guard alone.
 GUARD_ONLY: Numbers = {
     "sendmsg": (46, 211), "recvmsg": (47, 212), "memfd_create": (319, 279), "pidfd_open": (434, 434),
-    "seccomp": (317, 277), "landlock_restrict_self": (446, 446),
+    "seccomp": (317, 277),
 }  # fmt: skip
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
 

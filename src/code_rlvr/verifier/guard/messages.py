@@ -27,8 +27,7 @@ INLINE_BYTES = 1 << 16  # the most of one content that is sent within a message
 _MARSHAL_VERSION = 2  # judge and guard may be different Pythons
 _REPORT = struct.Struct("=cBiddQQHII")  # mark, then the fields of a report and the sizes of its contents
 _MARK = b"R"
-MAX_THREADS = 512  # of one program, which is stopped for "threads" beyond
-STOPPED = ("", "cpu", "wall", "memory", "threads")
+STOPPED = ("", "cpu", "wall")
 
 
 def pack_request(request: dict[str, Any]) -> bytes:

@@ -15,8 +15,9 @@ import os
 import sys
 
 from .array import numpy_array
+from .decoding import Decoder
 from .frames import MAX_FRAME_BYTES, describe_exception, find_function, receive, send
-from .values import Decoder, Encoder, encode
+from .values import Encoder, encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ import types
 from collections import deque
 
 from .array import numpy_array
+from .decoding import Decoder
 from .frames import CALL, REPORT, describe_exception, receive, send
 from .remote import Kept, Remote, items_of
-from .values import Decoder, Encoder, encode
+from .values import Encoder, encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:

@@ -1,14 +1,11 @@
 """One program: compiles it under limits, forks a child for each test, watches the child and tells how it ended.
 
 The program's text is compiled here, inside the confinement, and never run here.  What is told about a child comes
-from the kernel: `wait4`, its CPU clock, /proc.  Output files are made here too, so that a test costs the judge
+from the kernel: `wait4` and its CPU clock.  Output files are made here too, so that a test costs the judge
 one message each way.
 
-| stopped for | when |
-|---|---|
-| cpu | all its threads together have used the CPU time, by the child's own clock |
-| wall | the wall time is over, not counting what the child waited for a processor |
-| memory, threads | seen at a look, every 50 ms: for what the kernel's limits do not catch at once |
+A child is stopped here when all its threads together have used up the CPU time, by the child's own clock, and when
+its last wall second is over.  What else it may hold or wait for, the judge looks at from outside.
 
 Covered: one program from its text to the reports on its tests.
 Not covered: what the program may do (`filters`, Landlock), what its end means (the judge).
@@ -27,7 +24,7 @@ import warnings
 from . import child, kernel
 from .files import input_file, output_file, read_all
 from .limits import clamp, lower
-from .messages import INLINE_BYTES, MAX_THREADS, pack_answer, pack_report, receive, send_files
+from .messages import INLINE_BYTES, pack_answer, pack_report, receive, send_files
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -37,13 +34,12 @@ if TYPE_CHECKING:
 
 SIGKILL = 9
 MIB = 1 << 20
-LOOK_S = 0.05
 OWN_CPU_S = 30  # for starting children; no program has so many tests
 COMPILE_MIB = 1024
 DATA_SLACK_MIB = 320  # thread stacks count in full, and contest programs ask for 256 MiB of stack
 ADDRESS_SLACK_MIB = 1536  # shared libraries, arenas
 STDERR_TAIL_BYTES = 2000
-PAGE = resource.getpagesize()
+CPUS = os.cpu_count() or 1
 
 
 class Supervisor:
@@ -124,7 +120,7 @@ class Supervisor:
         if pid == 0:
             try:
                 self.confinement.put_on([fd_in, *outputs, *fds])
-                child.run(self.codes, self.shared, request)
+                os._exit(child.run(self.codes, self.shared, request))
             finally:
                 os._exit(1)
         for fd in (fd_in, *fds):
@@ -159,8 +155,7 @@ class Supervisor:
         Args:
             pid: The child.
             started: When it was forked.
-            request: Its limits: `cpu_s` of all its threads, `wall_s` not counting what it waits for a processor,
-                `last_s` whatever it waits for.
+            request: Its limits: `cpu_s` of all its threads, `last_s` of wall time, and a `deadline`.
         """
         clock = (~pid << 3) | 2  # the process's CPU clock, as clock_getcpuclockid makes it
         pidfd = os.pidfd_open(pid)
@@ -168,27 +163,17 @@ class Supervisor:
         poll.register(pidfd, select.POLLIN)
         poll.register(self.control.fileno(), 0)  # tells of nothing but that the judge is gone
         left_cpu_s = cpu_s = request["cpu_s"]
-        wall_s = request["wall_s"]
+        end = min(started + request["last_s"], request["deadline"])
         try:
             while True:
-                left_wall_s = wall_s - (time.monotonic() - started)
-                if left_cpu_s <= 0:
-                    return "cpu"
-                if left_wall_s <= 0:
-                    wall_s = min(request["last_s"], request["wall_s"] + waited_for_processor(pidfd))
-                    if time.monotonic() - started >= wall_s:
-                        return "wall"
-                pause_s = min(max(left_wall_s, 0), left_cpu_s / (os.cpu_count() or 1), LOOK_S)
-                for fd, _ in poll.poll(max(1.0, 1000 * pause_s)):
+                left_s = min(end - time.monotonic(), left_cpu_s / CPUS)
+                if left_s <= 0:
+                    return "cpu" if left_cpu_s <= 0 else "wall"
+                for fd, _ in poll.poll(max(1.0, 1000 * left_s)):
                     if fd == pidfd:
                         return ""
                     os._exit(0)
                 left_cpu_s = cpu_s - time.clock_gettime(clock)
-                threads, resident = look(pidfd)
-                if threads > MAX_THREADS:
-                    return "threads"
-                if resident > self.program["memory_mib"] * MIB:
-                    return "memory"
         finally:
             os.close(pidfd)
 
@@ -204,40 +189,6 @@ def preload(imports: list[list[str]]) -> dict[str, Any]:
         if name:
             shared[name] = getattr(module, attribute) if attribute else module
     return shared
-
-
-def pid_in_proc(pidfd: int) -> int:
-    """A child's process id in whatever namespace /proc belongs to; 0 if it ended."""
-    with open(f"/proc/self/fdinfo/{pidfd}", "rb") as info:
-        pid = int(info.read().partition(b"Pid:")[2].split()[0])
-    return max(0, pid)
-
-
-def proc(path: str) -> list[bytes]:
-    """The words of a file in /proc, after the name in brackets if there is one; none if it is gone."""
-    try:
-        with open(f"/proc/{path}", "rb") as file:
-            return file.read().rpartition(b")")[2].split()
-    except OSError:
-        return []
-
-
-def look(pidfd: int) -> tuple[int, int]:
-    """How many threads a child has and how many bytes are resident; zeros if it ended."""
-    words = proc(f"{pid_in_proc(pidfd)}/stat")
-    return (int(words[17]), int(words[21]) * PAGE) if len(words) > 21 else (0, 0)
-
-
-def waited_for_processor(pidfd: int) -> float:
-    """Seconds that a child was ready to run and did not, for others were running: of the thread that waited most."""
-    pid = pid_in_proc(pidfd)
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return 0.0
-    return (
-        max((int(words[1]) for thread in threads if (words := proc(f"{pid}/task/{thread}/schedstat"))), default=0) / 1e9
-    )
 
 
 def kill_group(pid: int) -> None:

@@ -15,11 +15,12 @@ import builtins
 import contextlib
 import gc
 import importlib
+import math
 import os
 import resource
 import sys
 
-from . import filters, kernel
+from . import child, filters, kernel
 from .child import OPEN_FILES, Confinement
 from .limits import clamp, lower
 from .messages import pack_answer, receive
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 SIGKILL = 9
 MIB = 1 << 20
 STACK_BYTES = 100 * MIB  # the kernel leaves 128 MiB below the main stack
+REHEARSALS = 20
 THREAD_STACK_BYTES = 8 * MIB
 # Imported once here rather than by each program.  Each costs every fork, so rarer ones wait for who names them.
 PRELOADED = (
@@ -57,6 +59,7 @@ def main(control_fd: int, namespaces: str, folder: str) -> NoReturn:
         settings["listable"].append(folder)
     layers = namespaces.split(",") if namespaces else []
     confinement = confine(settings, layers)
+    rehearse(confinement)
     gc.collect()
     gc.freeze()
     control.send(pack_answer({"layers": layers, "version": list(sys.version_info[:3])}))
@@ -99,18 +102,15 @@ def prepare_interpreter(packages: tuple[str, ...]) -> None:
 def confine(settings: dict[str, Any], layers: list[str]) -> Confinement:
     """Take every right away that programs do not need; returns what each child puts on in addition."""
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or programs could not open /dev/stdin
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # so that programs cannot open what this process has open, by /proc
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.drop_capabilities()
-    ruleset = None
     abi = kernel.landlock_abi() if settings["isolation"] == "full" else 0
     if abi:
         rules = [(path, kernel.READ_FILE | kernel.READ_DIR) for path in settings["readable"]]
         rules += [(path, kernel.READ_DIR) for path in settings["listable"]]
         rules += [("/dev/null", kernel.READ_FILE | kernel.WRITE_FILE | kernel.TRUNCATE)]
-        # The supervisor reads from /proc how many threads a child has; the child has no such rule.
-        kernel.restrict_self(kernel.make_ruleset(abi, [*rules, ("/proc", kernel.READ_FILE | kernel.READ_DIR)]))
-        ruleset = kernel.make_ruleset(abi, rules)
+        kernel.restrict_self(abi, rules)
         layers.append(f"landlock {abi}")
     program_filter = None
     machine = os.uname().machine
@@ -121,7 +121,29 @@ def confine(settings: dict[str, Any], layers: list[str]) -> Confinement:
             layers.append("seccomp")
             taken_away = filters.program_filter(machine)
             program_filter = kernel.Filter(taken_away, filters.pid_slots(taken_away))
-    return Confinement(ruleset, program_filter, dies_with_parent="pid" in layers)
+    return Confinement(program_filter, dies_with_parent="pid" in layers)
+
+
+def rehearse(confinement: Confinement) -> None:
+    """Run a few tests here, so that what they leave in caches and in the bytecode is inherited, not made for each."""
+    judge, guard = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    program = {"output_bytes": MIB}
+    request = {
+        "test": "run",
+        "input": b"1\n",
+        "input_is_file": False,
+        "cpu_s": 1.0,
+        "last_s": 1.0,
+        "deadline": math.inf,
+    }
+    supervisor = Supervisor(guard, program, confinement)
+    supervisor.codes = [compile("print(2)", "<rehearsal>", "exec", 0, True)]
+    for _ in range(REHEARSALS):
+        child.run(supervisor.codes, {}, request)
+        supervisor.run_test(request, [])
+        judge.recv(1 << 16)
+    judge.close()
+    guard.close()
 
 
 def end_descendants() -> None:
