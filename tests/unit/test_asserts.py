@@ -245,7 +245,9 @@ def test_one_unsupported_block_refuses_the_whole_problem() -> None:
         split("assert f(1) == 1", "for i in []:\n    assert f(i) == YES")
 
 
-@pytest.mark.parametrize("blocks", [("f()",), ("",), ("assert f(1)", "pass"), ("assert True",), ("def helper(): pass",)])
+@pytest.mark.parametrize(
+    "blocks", [("f()",), ("",), ("assert f(1)", "pass"), ("assert True",), ("def helper(): pass",)]
+)
 def test_block_without_an_assertion_about_the_solution_is_refused(blocks: tuple[str, ...]) -> None:
     with pytest.raises(TestsFormatError, match="assert"):
         take_apart(Tests.parse({"assert_case": [*blocks], "entry_point": "f"}))
