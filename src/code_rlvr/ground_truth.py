@@ -13,7 +13,7 @@ of them: `time_limit_s`, `memory_limit_mib`, `compare`, `rel_tol`, `abs_tol`, `c
 `verifier.compare`).
 
 Anything else is a `TestsFormatError` that names the field: malformed tests score neither 0 nor 1.
-Not covered: taking assertions apart (`verifier.asserts`).
+Not covered: taking assertions apart (`verifier.assertions.cases`).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from code_rlvr import Tests, TestsFormatError
-from code_rlvr.verifier.asserts import AssertCase, take_apart
-from code_rlvr.verifier.checker import CheckedCase
+from code_rlvr.verifier.assertions.cases import AssertCase, take_apart
+from code_rlvr.verifier.assertions.checker import CheckedCase
 from code_rlvr.verifier.program import Call
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from code_rlvr import JudgeFault, Tests, TestsFormatError, Verdict
-from code_rlvr.verifier.asserts import take_apart
-from code_rlvr.verifier.checker import CheckedCase, CheckerUnit, Findings, relay
+from code_rlvr.verifier.assertions.cases import take_apart
+from code_rlvr.verifier.assertions.checker import CheckedCase, CheckerUnit, Findings, relay
 from code_rlvr.verifier.guard.dialogue import checker_names, serve
 from code_rlvr.verifier.guard.frames import receive, send
 

@@ -34,7 +34,7 @@ Return values of call tests, where expected outputs come from JSON, by Python's 
 docs/comparison.md has examples of each line; the tests read them from there.
 
 Covered: pure functions of text and plain data, in time that grows with their size.
-Not covered: checkers for problems with several right answers; assertions (`asserts`).
+Not covered: checkers for problems with several right answers; assertions (`assertions`).
 Source: the `standard` checker of DMOJ, the default validator of Kattis and `rcmp6` of testlib, for what they share.
 """
 

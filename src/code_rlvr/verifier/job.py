@@ -12,10 +12,10 @@ A program is ACCEPTED if every test passed, else it has the verdict of the first
 | left with 0, and what it printed or returned is, is not, what was expected | ACCEPTED, WRONG_ANSWER |
 
 An exit code of 0 earns nothing by itself.  Expected outputs are compared here and never reach the sandbox.
-Assertions that are more than a call and a condition are judged by a checker (`checking`), each as one test.
+Assertions that are more than a call and a condition are judged by a checker (`assertions.checking`), each as one test.
 
 Covered: the order of things, deadlines, verdicts on outputs and values.
-Not covered: processes (`sandbox`), comparing (`compare`, `asserts`), checkers.
+Not covered: processes (`sandbox`), comparing (`compare`, `assertions`), checkers.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from typing import Any
 from code_rlvr.errors import Unjudged
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import CaseJudgement, Judgement, Limits, RunResult, RunStatus, Verdict
-from code_rlvr.verifier.asserts import AssertCase, take_apart
-from code_rlvr.verifier.checker import CheckedCase, CheckerUnit
-from code_rlvr.verifier.checking import run_checker
+from code_rlvr.verifier.assertions.cases import AssertCase, take_apart
+from code_rlvr.verifier.assertions.checker import CheckedCase, CheckerUnit
+from code_rlvr.verifier.assertions.checking import run_checker
 from code_rlvr.verifier.compare import output_matches, value_matches
 from code_rlvr.verifier.guard.decoding import decode
 from code_rlvr.verifier.program import Call, Feed, Program, Provide, Role

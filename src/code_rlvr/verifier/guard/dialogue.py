@@ -18,7 +18,7 @@ every list, dict, set, deque and bytearray in the arguments has a number, the sa
 
 Covered: the two ways in.
 Not covered: frames (`frames`), the solution's side (`serving`), the checker's (`stubs`, `remote`, `recorder`),
-relaying (`code_rlvr.verifier.checker`).  Standard library only.
+relaying (`code_rlvr.verifier.assertions.checker`).  Standard library only.
 """  # noqa: E501  a table's row
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ Its statements are wrapped: `with __statement__(3): …`, and in them its assert
 An exception that came from the solution is a RUNTIME_ERROR.  One that a condition or a function of the tests raises
 is a WRONG_ANSWER: it looked at a value and met something else.
 
-Covered: recording, and running test classes.  Not covered: verdicts (`code_rlvr.verifier.checker`).
+Covered: recording, and running test classes.  Not covered: verdicts (`code_rlvr.verifier.assertions.checker`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ The solution's process has the time of all the checker's assertions together, si
 | the solution left, or crashed | RUNTIME_ERROR |
 | the checker does what a checker cannot, or fails by itself | none: `TestsFormatError`, or a `JudgeFault` |
 
-Covered: starting both, what cut a run.  Not covered: the conversation (`checker`), what it is about (`asserts`).
+Covered: starting both, what cut a run.  Not covered: the conversation (`checker`), what it is about (`cases`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import replace
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import CaseJudgement, Limits, RunResult, RunStatus, Verdict
-from code_rlvr.verifier.checker import CheckerUnit, Findings, relay
+from code_rlvr.verifier.assertions.checker import CheckerUnit, Findings, relay
 from code_rlvr.verifier.program import Dialogue, Program
 from code_rlvr.verifier.running import STATUS_VERDICTS, RunningProgram
 from code_rlvr.verifier.sandbox import Sandbox

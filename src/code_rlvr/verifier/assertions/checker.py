@@ -2,7 +2,7 @@
 
     checker (tests, no solution) ── socket ── relay (here) ── socket ── solution (no tests)
 
-A `CheckerUnit` is what one block of tests leaves when its plain assertions are taken out (`asserts`).  Its program
+A `CheckerUnit` is what one block of tests leaves when its plain assertions are taken out (`cases`).  Its program
 reports on each assertion as it goes; `relay` keeps the reports and passes calls and answers on, unread.  A solution
 has no way to report: what it sends goes to the checker, which takes it for the answer to its last call.
 

@@ -8,7 +8,7 @@ A function of the block is *run as tests*, statement by statement, if it holds a
 statement of its own; `def test_name()` is even if nothing calls it; and so is `def check(candidate)` if there is no
 other assertion.  Other functions that hold assertions are helpers.
 
-Covered: names and functions.  Not covered: assertions themselves (`asserts`, `instrument`).
+Covered: names and functions.  Not covered: assertions themselves (`cases`, `instrument`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
-from code_rlvr.verifier.syntax import (
+from code_rlvr.verifier.assertions.syntax import (
     RAISES,
     as_call,
     asserting,

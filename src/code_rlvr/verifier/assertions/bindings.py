@@ -1,7 +1,7 @@
 """What names stand for at one point of the tests' source, as far as that is certain.
 
 Covered: plain data, calls of the solution, the solution itself; forgetting what a statement may have changed.
-Not covered: what is done with it (`asserts`).
+Not covered: what is done with it (`cases`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from code_rlvr.verifier.evaluator import NotPlain, evaluate
-from code_rlvr.verifier.syntax import Function, asserts, bound_names, is_raises, loaded_names
+from code_rlvr.verifier.assertions.evaluator import NotPlain, evaluate
+from code_rlvr.verifier.assertions.syntax import Function, asserts, bound_names, is_raises, loaded_names
 
 # What `evaluate` raises for an expression that has no value.
 RAISED = (

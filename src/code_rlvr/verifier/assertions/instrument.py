@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
-from code_rlvr.verifier.checker import CheckerUnit
-from code_rlvr.verifier.scope import EXECUTING, Block, parse_prelude
-from code_rlvr.verifier.syntax import (
+from code_rlvr.verifier.assertions.checker import CheckerUnit
+from code_rlvr.verifier.assertions.scope import EXECUTING, Block, parse_prelude
+from code_rlvr.verifier.assertions.syntax import (
     Function,
     as_call,
     asserting,

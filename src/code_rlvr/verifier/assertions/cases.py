@@ -28,14 +28,14 @@ from typing import Any
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
-from code_rlvr.verifier.bindings import RAISED, RETURNED, CallFinder, Names, is_immutable, substituted
-from code_rlvr.verifier.checker import CheckedCase
-from code_rlvr.verifier.evaluator import evaluate, require_supported
+from code_rlvr.verifier.assertions.bindings import RAISED, RETURNED, CallFinder, Names, is_immutable, substituted
+from code_rlvr.verifier.assertions.checker import CheckedCase
+from code_rlvr.verifier.assertions.evaluator import evaluate, require_supported
+from code_rlvr.verifier.assertions.instrument import make_checker, shortened
+from code_rlvr.verifier.assertions.scope import Block, read_block
+from code_rlvr.verifier.assertions.syntax import Function, as_call, bound_names, loaded_names, shadowed
 from code_rlvr.verifier.guard.values import encode
-from code_rlvr.verifier.instrument import make_checker, shortened
 from code_rlvr.verifier.program import Call
-from code_rlvr.verifier.scope import Block, read_block
-from code_rlvr.verifier.syntax import Function, as_call, bound_names, loaded_names, shadowed
 
 
 @dataclass(frozen=True, slots=True)
