@@ -185,7 +185,6 @@ def footprint() -> dict[str, int]:
         "processes": len(tree),
         "threads": threading.active_count(),
         "descriptors": sum(process.num_fds() for process in tree),
-        "files": len(list(Path(tempfile.gettempdir()).glob("code-rlvr-*"))),
     }
 
 

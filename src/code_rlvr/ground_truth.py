@@ -4,6 +4,7 @@
 |---|---|
 | stdio  | `inputs: [str]`, `outputs: [str]`; a list of lines for a text is joined with newlines |
 | call   | `fn_name: str`, `inputs: [[argument, …]]`, `outputs: [value]`, or `[[value]]` as Eurus wraps them |
+| call   | the same, each input a text with an argument in JSON a line, each output a text in JSON (LiveCodeBench) |
 | assert | `asserts: str` or `assert_case: [str]`; `entry_point: str?`, `prelude: str?` |
 | assert | `extra_info["tests"]: str or [str]`, if the ground truth itself holds no tests |
 
@@ -193,9 +194,13 @@ def _items(layout: Mapping[str, Any], key: str) -> list[Any]:
 def _text(value: object, field: str) -> str:
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value):
-        return "\n".join(value)
+        value = "\n".join(value)
     if not isinstance(value, str):
         raise TestsFormatError(f"has to be a text or a list of lines, not {type(value).__name__}", field=field)
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise TestsFormatError(f"holds what is no text: {error}", field=field) from None
     return value
 
 
@@ -207,6 +212,13 @@ def _name(layout: Mapping[str, Any], key: str) -> str:
 
 
 def _read_calls(inputs: list[Any], outputs: list[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    if all(isinstance(value, str) for value in inputs):
+        arguments = [_from_lines(text, f"inputs[{i}]") for i, text in enumerate(inputs)]
+        values = [_from_lines(text, f"outputs[{i}]") for i, text in enumerate(outputs)]
+        for i, lines in enumerate(values):
+            if len(lines) != 1:
+                raise TestsFormatError("has to be one value in JSON, as the inputs are text", field=f"outputs[{i}]")
+        return tuple(arguments), tuple(value for (value,) in values)
     arguments = [_plain(value, f"inputs[{i}]") for i, value in enumerate(inputs)]
     for i, value in enumerate(arguments):
         if not isinstance(value, list):
@@ -215,6 +227,16 @@ def _read_calls(inputs: list[Any], outputs: list[Any]) -> tuple[tuple[Any, ...],
     if all(isinstance(value, list) and len(value) == 1 for value in values):
         values = [value[0] for value in values]
     return tuple(arguments), tuple(values)
+
+
+def _from_lines(text: object, field: str) -> list[Any]:
+    """One JSON value from each line."""
+    if not isinstance(text, str):
+        raise TestsFormatError(f"has to be a text in JSON, as the inputs are, not {type(text).__name__}", field=field)
+    try:
+        return [_plain(json.loads(line), field) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise TestsFormatError(f"is not one JSON value a line: {error}", field=field) from None
 
 
 def _plain(value: Any, field: str) -> Any:
@@ -234,19 +256,18 @@ def _plain(value: Any, field: str) -> Any:
 def _read_asserts(layout: Mapping[str, Any]) -> dict[str, Any]:
     key = "assert_case" if "assert_case" in layout else "asserts"
     blocks = [layout[key]] if key == "asserts" else _items(layout, key)
-    for i, block in enumerate(blocks):
-        field = key if key == "asserts" else f"{key}[{i}]"
-        if not isinstance(block, str):
-            raise TestsFormatError(f"has to be Python source, not {type(block).__name__}", field=field)
+    sources = {key if key == "asserts" else f"{key}[{i}]": block for i, block in enumerate(blocks)}
+    if layout.get("prelude") is not None:
+        sources["prelude"] = layout["prelude"]
+    for field, source in sources.items():
+        if not isinstance(source, str):
+            raise TestsFormatError(f"has to be Python source, not {type(source).__name__}", field=field)
         try:
-            ast.parse(block)
+            ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise TestsFormatError(f"is not Python: {error}", field=field) from None
-    prelude = layout.get("prelude")
-    if prelude is not None and not isinstance(prelude, str):
-        raise TestsFormatError(f"has to be Python source, not {type(prelude).__name__}", field="prelude")
     entry = None if layout.get("entry_point") is None else _name(layout, "entry_point")
-    return {"asserts": tuple(blocks), "entry_point": entry, "prelude": prelude}
+    return {"asserts": tuple(blocks), "entry_point": entry, "prelude": layout.get("prelude")}
 
 
 def _read_options(layout: Mapping[str, Any]) -> dict[str, Any]:

@@ -262,3 +262,9 @@ def test_signal_by_the_kernel_is_told_apart_from_an_exit() -> None:
     with Sandbox() as sandbox, sandbox.start(Program("import os\nos.abort()"), LIMITS) as running:
         result = running.run("")
     assert (result.status, result.signal, result.exit_code) == (RunStatus.SIGNALED, signal.SIGABRT, None)
+
+
+def test_input_may_be_larger_than_the_output_limit() -> None:
+    tests = Tests.stdio(["a" * 50_000, "b" * 200_000], ["50000", "200000"])
+    with Judge(workers=1, limits=Limits(output_mib=0.01)) as judge:
+        assert judge.judge("print(len(input()))", tests).accepted

@@ -130,7 +130,6 @@ def test_canonical_text_of_assertions_is_read_back_as_it_was() -> None:
         ({"fn_name": "", "inputs": [[1]], "outputs": [1]}, "fn_name"),
         ({"fn_name": "f(); g", "inputs": [[1]], "outputs": [1]}, "fn_name"),
         ({"fn_name": "f", "inputs": [1], "outputs": [1]}, "inputs[0]"),
-        ({"fn_name": "f", "inputs": ["[1]"], "outputs": ["1"]}, "inputs[0]"),
         ({"fn_name": "f", "inputs": [[{1: 2}]], "outputs": [1]}, "inputs[0]"),
         ({"fn_name": "f", "inputs": [[1]], "outputs": [{1, 2}]}, "outputs[0]"),
         ({"fn_name": "f", "inputs": [[1]], "outputs": [2**20_000]}, "outputs[0]"),
@@ -139,6 +138,8 @@ def test_canonical_text_of_assertions_is_read_back_as_it_was() -> None:
         ({"assert_case": []}, "assert_case"),
         ({"asserts": "assert f()", "entry_point": 3}, "entry_point"),
         ({"asserts": "assert f()", "prelude": 3}, "prelude"),
+        ({"asserts": "assert f()", "prelude": "def f("}, "prelude"),
+        ({"inputs": ["\ud800"], "outputs": [""]}, "inputs[0]"),
         ({"inputs": ["a"], "outputs": ["a"], "compare": "fuzzy"}, "compare"),
         ({"inputs": ["a"], "outputs": ["a"], "time_limit_s": 0}, "time_limit_s"),
         ({"inputs": ["a"], "outputs": ["a"], "time_limit_s": "2"}, "time_limit_s"),
@@ -153,3 +154,23 @@ def test_malformed_tests_are_refused_with_the_name_of_the_field(layout: Any, fie
         Tests.parse(layout)
     assert refused.value.field == field
     assert field in str(refused.value)
+
+
+def test_calls_of_livecodebench_are_read_from_lines_of_json() -> None:
+    layout = {"fn_name": "f", "inputs": ['[5, 3]\n"a"', '[]\n"b"\n'], "outputs": ["[1]", "[[2]]"]}
+    assert Tests.parse(layout) == Tests.call("f", [[[5, 3], "a"], [[], "b"]], [[1], [[2]]])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "field"),
+    [
+        (["[1"], ["1"], "inputs[0]"),
+        (["1"], ["1\n2"], "outputs[0]"),
+        (["1"], [1], "outputs[0]"),
+        (["1", [1]], ["1", "2"], "inputs[0]"),
+    ],
+)
+def test_malformed_calls_of_livecodebench_are_refused(inputs: list[Any], outputs: list[Any], field: str) -> None:
+    with pytest.raises(TestsFormatError) as refused:
+        Tests.parse({"fn_name": "f", "inputs": inputs, "outputs": outputs})
+    assert refused.value.field == field

@@ -142,7 +142,8 @@ class RunningProgram:
         else:
             request.update(test="run")
             content = feed.encode("utf-8", "surrogateescape")
-        request.update(input_is_file=len(content) > INLINE_BYTES, input=content)
+        # The supervisor writes the input to a file itself, under the program's limit for files.
+        request.update(input_is_file=len(content) > min(INLINE_BYTES, self._output_bytes), input=content)
         if not request["input_is_file"]:
             self._worker.send(request, fds)
             return
