@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from code_rlvr import Judge, Judgement, Limits, Tests, compute_score
+from code_rlvr.verifier.pool import LOOK_AHEAD
 
 ECHO = Tests.stdio(["a"], ["a"])
 
@@ -60,16 +61,16 @@ def test_many_are_judged_in_order_and_read_no_further_than_needed(judge: Judge) 
 
     def items() -> Iterator[tuple[str, Tests]]:
         nonlocal read
-        for number in range(40):
+        for number in range(100):
             read += 1
             yield f"print({number % 2})", Tests.stdio([""], ["1"])
 
     outcomes = judge.judge_many(items())
     first = next(outcomes)
     assert isinstance(first, Judgement)
-    assert read <= 2 * 2 + 1
+    assert read <= 2 * LOOK_AHEAD + 1 < 100
     rest = [outcome.accepted for outcome in outcomes if isinstance(outcome, Judgement)]
-    assert [first.accepted, *rest] == [number % 2 == 1 for number in range(40)]
+    assert [first.accepted, *rest] == [number % 2 == 1 for number in range(100)]
 
 
 def test_reader_that_stops_early_leaves_no_work(judge: Judge) -> None:

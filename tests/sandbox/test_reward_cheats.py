@@ -220,7 +220,7 @@ CHEATS: dict[str, tuple[str, Tests, tuple[Verdict, ...]]] = {
     "bomb_of_folding_tuples": ("x = " + "((((((1,) * 250) * 250,) * 250) * 250,) * 250)", NOTHING,
                                (CE, RE, MLE, Verdict.ACCEPTED)),
     "bomb_of_a_literal": ("x = " + "9" * 5_000_000, NOTHING, (CE, TLE, MLE)),
-    "bomb_of_f_strings": ("x = " + "f'{" * 100 + "1" + "}'" * 100, NOTHING, (CE,)),
+    "bomb_of_f_strings": ("x = " + "f'{" * 100 + "1" + "}'" * 100, NOTHING, (CE, Verdict.ACCEPTED)),
     "bomb_of_comprehensions": ("x = " + "[" * 300 + "1" + " for _ in a]" * 300, NOTHING, (CE, RE)),
     "bomb_of_names": ("global " + ", ".join(f"a{i}" for i in range(100_000)), NOTHING, (CE, Verdict.ACCEPTED)),
     "no_break_space": ("x\u00a0= 1", NOTHING, (CE,)),

@@ -15,6 +15,7 @@ from typing import TypeVar
 from code_rlvr.errors import JudgeFault, Unjudged
 
 RETRIES = 2
+LOOK_AHEAD = 16
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,7 +49,10 @@ class WorkerPool:
         return self._executor.submit(_with_retries, job)
 
     def map_ordered(self, job: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result | Unjudged]:
-        """Results in the order of the items, which are read no further than twice the workers ahead."""
+        """Results in the order of the items, which are read `LOOK_AHEAD` for each worker ahead, and no further.
+
+        So far that one slow item leaves no worker idle.
+        """
         pending: deque[Future[Result]] = deque()
 
         def outcome(future: Future[Result]) -> Result | Unjudged:
@@ -60,7 +64,7 @@ class WorkerPool:
         try:
             for item in items:
                 pending.append(self.submit(lambda item=item: job(item)))  # type: ignore[misc]
-                if len(pending) > 2 * self.workers:
+                if len(pending) > LOOK_AHEAD * self.workers:
                     yield outcome(pending.popleft())
             while pending:
                 yield outcome(pending.popleft())
