@@ -23,6 +23,7 @@ from code_rlvr.errors import ConfigError, JudgeFault, TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Judgement, Limits, Verdict
 from code_rlvr.verdict_log import VerdictLog
+from code_rlvr.verifier.assertions.cases import solution_name
 from code_rlvr.verifier.extract import Extraction, extract
 from code_rlvr.verifier.judge import Judge
 from code_rlvr.verifier.sandbox import Isolation
@@ -146,7 +147,7 @@ def score_response(
         TestsFormatError: If an assertion has a form that is not supported.
     """
     policy = policy or RewardPolicy()
-    extraction = extract(response, tests.fn_name or tests.entry_point)
+    extraction = extract(response, solution_name(tests))
     judgement = judge.judge(
         extraction.code,
         tests,
@@ -200,9 +201,12 @@ def compute_score(
         judge = shared_judge(workers, python, isolation)
         scored = score_response(solution_str, tests, judge, rules, limits=bounds, max_tests=max_tests)
     except (JudgeFault, TestsFormatError) as error:
+        if isinstance(error, TestsFormatError) and error.row is None:
+            row = (extra_info or {}).get("problem_id", (extra_info or {}).get("index"))
+            error = TestsFormatError(error.message, error.field, row)
         if log:
             log.unjudged(data_source, solution_str, extra_info or {}, error)
-        raise
+        raise error
     if log:
         log.judged(data_source, solution_str, extra_info or {}, scored.judgement, scored.metrics)
     return scored.metrics

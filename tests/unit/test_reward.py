@@ -218,3 +218,14 @@ def test_fault_of_the_judge_raises_and_leaves_a_line(tmp_path: Path, monkeypatch
     assert (line["verdict"], line["problem_id"]) == ("UNJUDGED", "p")
     assert "the guard process ended" in line["error"]
     assert "score" not in line
+
+
+def test_malformed_tests_are_named_by_their_problem() -> None:
+    with pytest.raises(TestsFormatError, match="problem p7: inputs: is empty"):
+        compute_score("x", response("print(1)"), {"inputs": [], "outputs": []}, {"problem_id": "p7"})
+
+
+def test_block_with_what_assertions_call_is_taken_before_a_demo() -> None:
+    answer = response("def add(a, b):\n    return a + b") + response("import sys\nprint(add(1, int(input())))")
+    assert compute_score("x", answer, {"asserts": "assert add(1, 2) == 3"})["score"] == 1.0
+    assert compute_score("x", answer, {"asserts": "for i in range(3):\n    assert add(i, i) == 2 * i"})["score"] == 1.0

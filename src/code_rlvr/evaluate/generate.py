@@ -23,6 +23,7 @@ from code_rlvr.evaluate.engine import Engine, Generated
 from code_rlvr.evaluate.scores import SampleRecord, Scores, count_problems, read_samples, score_group
 from code_rlvr.sampling import Sampling
 from code_rlvr.types import Judgement, Problem
+from code_rlvr.verifier.assertions.cases import solution_name
 from code_rlvr.verifier.extract import extract
 from code_rlvr.verifier.judge import Judge
 
@@ -186,8 +187,7 @@ def _judge_answers(
 ) -> list[SampleRecord]:
     # The names that the tests call tell a solution from a usage demo, in training as here.
     extractions = [
-        extract(answer.text, one.problem.tests.fn_name or one.problem.tests.entry_point)
-        for answer, one in zip(answers, batch, strict=True)
+        extract(answer.text, solution_name(one.problem.tests)) for answer, one in zip(answers, batch, strict=True)
     ]
     # A model often writes the same program twice for one problem; it is judged once.
     keys = [(found.code, one.problem.problem_id) for found, one in zip(extractions, batch, strict=True)]

@@ -36,6 +36,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from code_rlvr.errors import JudgeFault, TestsFormatError, UsageError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import CaseJudgement, Judgement, Limits
+from code_rlvr.verifier.assertions.cases import solution_name
 from code_rlvr.verifier.extract import extract
 from code_rlvr.verifier.judge import Judge
 from code_rlvr.verifier.pool import usable_cpus
@@ -161,7 +162,7 @@ class _Run:
                 continue
             tests = self.problems[solution.problem_id].tests
             if solution.is_response:
-                extraction = extract(solution.text, tests.fn_name or tests.entry_point)
+                extraction = extract(solution.text, solution_name(tests))
                 pending.append((solution, float(extraction.fenced)))
                 yield extraction.code, tests
             else:

@@ -62,6 +62,20 @@ def take_apart(tests: Tests) -> list[AssertCase | CheckedCase]:
     return [*_take_apart(tests)]
 
 
+def solution_name(tests: Tests) -> str | None:
+    """The function or class of the solution that tests call; None for stdio tests, which call none.
+
+    Raises:
+        TestsFormatError: As `take_apart`.
+    """
+    if tests.kind != "assert" or tests.entry_point is not None:
+        return tests.fn_name or tests.entry_point
+    case = take_apart(tests)[0]
+    return (
+        case.call.function if isinstance(case, AssertCase) else next(iter(case.unit.stubs["functions"].values()), None)
+    )
+
+
 @functools.lru_cache(maxsize=256)  # the same tests come again for every response to their problem
 def _take_apart(tests: Tests) -> tuple[AssertCase | CheckedCase, ...]:
     cases: list[AssertCase | CheckedCase] = []
