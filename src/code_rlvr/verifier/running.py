@@ -27,7 +27,7 @@ from code_rlvr.verifier.guard.values import encode
 from code_rlvr.verifier.known_names import imports_for
 from code_rlvr.verifier.program import Call, Dialogue, Feed, Program
 from code_rlvr.verifier.watching import look
-from code_rlvr.verifier.worker import START_S, Worker, memory_file
+from code_rlvr.verifier.worker import START_S, Worker, closing_fd, memory_file
 
 MIB = 1 << 20
 LOOK_S = 0.05  # between two looks at what a program holds
@@ -87,17 +87,13 @@ class RunningProgram:
                 *imports_for(program.source, program.provide),
                 *(("", module, "") for module in _ROLE_MODULES[program.role]),
             ],
-            "cpu_s": limits.cpu_s,
             "compile_s": limits.compile_s,
             "memory_mib": limits.memory_mib,
             "output_bytes": self._output_bytes,
             "deadline_s": limits.deadline_s,
         }
-        fd = memory_file(prelude + source)
-        try:
+        with closing_fd(memory_file(prelude + source)) as fd:
             worker.send(about, [fd])
-        finally:
-            os.close(fd)
         answer, _ = worker.receive(START_S + 4 * limits.compile_s)
         self.compile_error: str | None = answer.get("refused")
         if "died" in answer:
@@ -148,11 +144,8 @@ class RunningProgram:
             self._worker.send(request, fds)
             return
         request["input"] = b""
-        fd = memory_file(content)
-        try:
+        with closing_fd(memory_file(content)) as fd:
             self._worker.send(request, [fd, *fds])
-        finally:
-            os.close(fd)
 
     def finish(self) -> RunResult:
         """Wait for the end of the run that was begun first.

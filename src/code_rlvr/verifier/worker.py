@@ -13,7 +13,7 @@ import os
 import select
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,8 @@ class Worker:
                 "readable": [*interpreter.readable, str(Path(_HOME, "guard"))],
                 "listable": [*interpreter.listable],
             }
-            self.send(settings)
+            with closing_fd(memory_file(pack_request(settings))) as fd:  # an interpreter may have many libraries
+                self.send({}, [fd])
             ready, _ = self.receive(START_S)
         except OSError as error:
             self.close()
@@ -146,6 +147,15 @@ class Worker:
                 self._process.kill()
                 self._process.wait()
         self._stack.close()
+
+
+@contextlib.contextmanager
+def closing_fd(fd: int) -> Iterator[int]:
+    """Close a descriptor at the end."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def memory_file(content: bytes) -> int:

@@ -15,6 +15,7 @@ import builtins
 import contextlib
 import gc
 import importlib
+import marshal
 import math
 import os
 import resource
@@ -22,6 +23,7 @@ import sys
 
 from . import child, filters, kernel
 from .child import OPEN_FILES, Confinement
+from .files import read_all
 from .limits import clamp, lower
 from .messages import pack_answer, receive
 from .supervisor import Supervisor, kill_descendants
@@ -53,7 +55,8 @@ def main(control_fd: int, namespaces: str, folder: str) -> NoReturn:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
     control = _socket.socket(fileno=os.dup(control_fd))  # a low number, whatever the judge has open
     os.close(control_fd)
-    settings, _ = receive(control)
+    _, (settings_fd,) = receive(control)
+    settings = marshal.loads(read_all(settings_fd))
     prepare_interpreter(settings["packages"])
     if folder:
         settings["listable"].append(folder)
