@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SIGKILL = 9
 MIB = 1 << 20
 STACK_BYTES = 100 * MIB  # the kernel leaves 128 MiB below the main stack
-REHEARSALS = 20
+REHEARSALS = 10
 THREAD_STACK_BYTES = 8 * MIB
 # Imported once here rather than by each program.  Each costs every fork, so rarer ones wait for who names them.
 PRELOADED = (
