@@ -95,6 +95,8 @@ class RunResult:
         cpu_s: CPU seconds of the process and what it waited for.
         wall_s: Wall seconds.
         memory_mib: Peak resident memory.
+        waited_s: Wall seconds of those that it was ready to run in and did not, for others were running; looked
+            at every 50 ms, so 0 for what is over sooner.
     """
 
     status: RunStatus
@@ -106,6 +108,7 @@ class RunResult:
     cpu_s: float
     wall_s: float
     memory_mib: float
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from code_rlvr.verifier.assertions.cases import take_apart
 from code_rlvr.verifier.assertions.checker import CheckedCase, CheckerUnit, Findings, relay
 from code_rlvr.verifier.guard.dialogue import checker_names, serve
 from code_rlvr.verifier.guard.frames import receive, send
+from code_rlvr.verifier.guard.pytest_stand_in import module as stand_in
 
 RIGHT, WRONG, ERROR, CUT = (
     Verdict.ACCEPTED,
@@ -94,6 +95,7 @@ def verdicts(
 
 
 IDENTITY = "def f(x):\n    return x\n"
+SWALLOWING = "def f(g, x):\n    try: g()\n    except AssertionError: pass\n    return x"
 
 
 @pytest.mark.parametrize(
@@ -151,6 +153,13 @@ IDENTITY = "def f(x):\n    return x\n"
             "def f(): return input()",
             "def f(): return open(0).read()",
         ),
+        (
+            "calls = []\nassert f(lambda: calls.append(1)) is None\nassert calls == [1]",
+            "def f(g): g()",
+            "def f(g): pass",
+        ),
+        ("def g(): assert False\nfor x in [1]:\n    assert f(g, x) == 1", "def f(g, x): return x", SWALLOWING),
+        ("for x in ['1 + 1']:\n    assert f(eval, x) == 2", "def f(e, x): return e(x)", "def f(e, x): return x"),
         (
             (
                 "import unittest\nclass T(unittest.TestCase):\n    def setUp(self):\n"
@@ -224,6 +233,25 @@ class Stack:
 )
 def test_objects_of_the_solution_stay_there_and_can_be_used(source: str) -> None:
     assert set(verdicts(source, STACK, entry_point="Stack")) == {RIGHT}
+
+
+COUNTED = """
+class C:
+    def __init__(self, n): self.n = n
+    def __iter__(self): return iter(range(self.n))
+    def __eq__(self, other): return self.n == other.n
+    def __mul__(self, k): return C(self.n * k)
+    __rmul__ = __mul__
+    def __sub__(self, k): return 0
+"""
+
+
+def test_an_object_of_a_class_that_tests_name_computes_with_plain_data_and_is_not_compared_with_it() -> None:
+    for assertion in ("C(3) == C(3)", "list(C(3)) == [0, 1, 2]", "C(2) * 2 == C(4)", "2 * C(2) == C(4)", "1 in C(3)"):
+        assert verdicts(f"assert {assertion}", COUNTED, entry_point="C") == [RIGHT]
+    wrong = COUNTED.replace("self.n * k", "self.n").replace("== other.n", "is not None")
+    for assertion in ("C(3) == 3", "abs(C(3) - 3) < 1", "C(3) * 2 == 6"):
+        assert verdicts(f"assert {assertion}", wrong, entry_point="C") != [RIGHT]
 
 
 def test_values_that_are_objects_too_are_both() -> None:
@@ -302,6 +330,34 @@ def test_a_loop_that_counts_on_its_assertion_ends() -> None:
 def test_what_a_checker_cannot_do_is_no_fault_of_the_program(source: str, why: str) -> None:
     with pytest.raises(TestsFormatError, match=why):
         verdicts(source, IDENTITY)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "equal"),
+    [
+        ([1.0, 2], "[1, 2.0000001]", True), ((1.0,), "[1]", True), ([1], "[1, 2]", False), ([], "[]", True),
+        ({1.0, 2.0}, "[1.0, 2.0]", False), (frozenset([1.0]), "[1.0]", False), ({1.0: 2}, "[1.0]", False),
+        ({"a": 1.0}, "{'a': 1.0000001}", True), ({"a": 1.0}, "{'b': 1.0}", False), ("a", "'a'", True),
+        ([[1.0], [2.0]], "[[1.0], [2.0]]", True), ([[1.0], 2.0], "[[1.0], [2.0]]", False), (True, "2", False),
+        (float("nan"), "float('nan')", False), (float("nan"), "float('nan'), nan_ok=True", True),
+        ("nan", "float('nan'), nan_ok=True", False), (None, "1.0", False), ([1.0], "np.array([1.0000001])", True),
+        ([], "np.empty((0, 3))", False), ([], "np.empty(0)", True), (1.0, "np.array([1.0])", False),
+        ([[1.0, 2.0]], "np.array([1.0, 2.0])", False), ([1.0], "np.array([])", False),
+    ],
+)  # fmt: skip
+def test_what_is_close_is_equal_to_what_pytest_expects(got: object, expected: str, equal: bool) -> None:
+    np = pytest.importorskip("numpy")
+    names = {"approx": stand_in.__dict__["approx"], "np": np, "got": got}
+    assert eval(f"got == approx({expected})", names) is equal
+    assert eval(f"approx({expected}) == got", names) is equal
+    if isinstance(got, list) and got and not any(isinstance(item, list) for item in got):
+        assert eval(f"np.array(got) == approx({expected})", names) is equal
+
+
+@pytest.mark.parametrize("dtype", ["<M8", "<V4", "", "i", "<", "i8,i8", "?"])
+def test_an_array_of_anything_but_plain_data_is_not_made(dtype: str) -> None:
+    reply = framed(b'["value", {"array": ["%s", [1], ["1"]]}, [], null, null]' % dtype.encode())
+    assert verdicts("for x in [1]:\n    assert f(f(x)) == 1", raw(reply)) in ([ERROR], [WRONG])
 
 
 AGREEABLE = """

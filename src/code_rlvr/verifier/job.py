@@ -36,9 +36,10 @@ from code_rlvr.verifier.assertions.checking import run_checker
 from code_rlvr.verifier.compare import output_matches, value_matches
 from code_rlvr.verifier.guard.decoding import decode
 from code_rlvr.verifier.program import Call, Feed, Program, Provide, Role
-from code_rlvr.verifier.running import MAX_THREADS, STATUS_VERDICTS, RunningProgram
+from code_rlvr.verifier.running import LOOK_S, MAX_THREADS, STATUS_VERDICTS, RunningProgram
 from code_rlvr.verifier.sandbox import Sandbox
 
+START_CPU_S = 0.002  # what a process costs that does nothing, roughly
 _PROVIDED: dict[str, Provide] = {"stdio": "none", "call": "leetcode", "assert": "typing"}
 
 
@@ -95,6 +96,13 @@ def _feed(case: RunCase) -> Feed:
     return case.call if isinstance(case, AssertCase) else case.feed
 
 
+def _own_s(result: RunResult) -> float:
+    """Seconds that a program took itself, computing or asleep; starting it, and waiting for a processor, is not its."""
+    if result.wall_s < 2 * LOOK_S:
+        return max(0.0, result.cpu_s - START_CPU_S)
+    return max(result.cpu_s, result.wall_s - result.waited_s)
+
+
 def _timeouts(judged: list[CaseJudgement]) -> int:
     return sum(case.verdict is Verdict.TIME_LIMIT_EXCEEDED for case in judged)
 
@@ -146,15 +154,17 @@ class Job:
         judged: list[CaseJudgement] = []
         checked: dict[CheckerUnit, list[CaseJudgement]] = {}
         deadline, ahead = started + self.limits.deadline_s, False
+        own_s = 0.0
         for case, following in zip(self.cases, [*self.cases[1:], None], strict=True):
             if time.monotonic() >= deadline and not ahead:
-                self._require_own_fault(judged, None)
+                self._require_own_fault(judged, own_s)
                 break
             if isinstance(case, CheckedCase):
                 if case.unit not in checked:
                     left_s = deadline - time.monotonic()
                     checked[case.unit] = run_checker(self.sandbox, running, case.unit, self.tests, self.limits, left_s)
                 judged.append(checked[case.unit][case.site])
+                own_s += judged[-1].wall_s
             else:
                 if not ahead:
                     running.begin(_feed(case), deadline)
@@ -163,8 +173,9 @@ class Job:
                     running.begin(_feed(following), deadline)  # it runs while this one's output is compared
                     ahead = True
                 result = running.finish()
+                own_s += _own_s(result)
                 if result.status is RunStatus.WALL_LIMIT and time.monotonic() >= deadline:
-                    self._require_own_fault(judged, result)
+                    self._require_own_fault(judged, own_s)
                 judged.append(self._judged(case, result))
             if self._given_up(judged):
                 break
@@ -185,15 +196,13 @@ class Job:
         stderr = message or result.stderr.decode("utf-8", "replace")
         return CaseJudgement(verdict, result.cpu_s, result.wall_s, result.memory_mib, stderr)
 
-    def _require_own_fault(self, judged: list[CaseJudgement], cut: RunResult | None) -> None:
-        """At the deadline: a program that failed nothing, computed little and hung nowhere was held up by others."""
-        half_s = self.limits.deadline_s / 2
-        cpu_s = sum(case.cpu_s for case in judged) + (cut.cpu_s if cut else 0)
+    def _require_own_fault(self, judged: list[CaseJudgement], own_s: float) -> None:
+        """At the deadline: a program that failed nothing and took less than half of the time itself was held up."""
         failed = any(case.verdict is not Verdict.ACCEPTED for case in judged)
-        if not failed and cpu_s < half_s and (cut is None or cut.wall_s < half_s):
+        if not failed and own_s < self.limits.deadline_s / 2:
             raise Unjudged(
-                f"{len(judged)} of {len(self.cases)} tests took {self.limits.deadline_s:.0f} s, but only "
-                f"{cpu_s:.1f} s of computing: there are too many tests, or the machine is too busy"
+                f"{len(judged)} of {len(self.cases)} tests took {self.limits.deadline_s:.0f} s, but the program only "
+                f"{own_s:.1f} s of that: there are too many tests, or the machine is too busy"
             )
 
     def _verdict(self, case: RunCase, result: RunResult) -> tuple[Verdict, str]:

@@ -18,7 +18,7 @@ import os
 import signal
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from code_rlvr.types import Limits, RunResult, RunStatus, Verdict
@@ -79,6 +79,8 @@ class RunningProgram:
         self._output_bytes = int(limits.output_mib * MIB)
         self._begun: deque[_Begun] = deque()
         self._ended = 0.0  # when the last run was over
+        self._stopped: RunStatus | None = None  # what the current run was ended for
+        self._waited_s = 0.0  # how long it waited for a processor
         worker.programs += 1
         prelude, source = (text.encode("utf-8", "surrogatepass") for text in (program.prelude or "", program.source))
         about = {
@@ -153,9 +155,15 @@ class RunningProgram:
         Raises:
             JudgeFault: If the worker broke, or something outside of the sandbox killed the program.
         """
-        run = self._begun.popleft()
-        stopped = self._watch(run)
+        run = self._begun[0]
+        while not self._worker.has_message(LOOK_S):
+            if self._lasted_s() > run.last_s + GRACE_S:
+                raise self._worker.fault(f"said nothing for {self._lasted_s():.0f} s")
+            self.check_up()
         report, fds = self._worker.receive(GRACE_S)
+        run = self._begun.popleft()
+        stopped, self._stopped = self._stopped, None
+        waited_s, self._waited_s = self._waited_s, 0.0
         self._ended = time.monotonic()
         try:
             if "died" in report:
@@ -165,26 +173,31 @@ class RunningProgram:
         finally:
             for fd in fds:
                 os.close(fd)
-        return self._result(report, run.cpu_s, stopped)
+        return self._result(report, run.cpu_s, stopped, waited_s)
 
-    def _watch(self, run: _Begun) -> RunStatus | None:
-        """Wait until the guard has something to say; what the program was stopped for here, if it was."""
-        started = max(run.at, self._ended)
+    def check_up(self) -> None:
+        """Look at the run that was begun first; end it if it holds too much, or has lasted too long."""
+        run, limits = self._begun[0], self._limits
+        seen = look(self._worker.pid)
+        self._waited_s = max(self._waited_s, seen.waited_s)
         stopped: RunStatus | None = None
-        while not self._worker.has_message(LOOK_S):
-            lasted_s = time.monotonic() - started
-            if lasted_s > run.last_s + GRACE_S:
-                raise self._worker.fault(f"said nothing for {lasted_s:.0f} s")
-            seen = look(self._worker.pid)
-            if seen.resident_bytes > self._limits.memory_mib * MIB:
-                stopped = RunStatus.MEMORY_LIMIT
-            elif seen.threads > MAX_THREADS:
-                stopped = RunStatus.THREAD_LIMIT
-            elif lasted_s - seen.waited_s > run.wall_s:
-                stopped = RunStatus.WALL_LIMIT
-            if stopped and seen.pids:
-                seen.kill()
-        return stopped
+        if seen.resident_bytes > limits.memory_mib * MIB:
+            stopped = RunStatus.MEMORY_LIMIT
+        elif seen.threads > MAX_THREADS:
+            stopped = RunStatus.THREAD_LIMIT
+        elif self._lasted_s() - seen.waited_s > run.wall_s:
+            stopped = RunStatus.WALL_LIMIT
+        if stopped and seen.pids:
+            self._stopped = stopped
+            seen.kill()
+
+    def hurry(self, left_s: float) -> None:
+        """Leave the run that was begun first no more than so many wall seconds from now."""
+        run = self._begun[0]
+        self._begun[0] = replace(run, wall_s=min(run.wall_s, self._lasted_s() + left_s))
+
+    def _lasted_s(self) -> float:
+        return time.monotonic() - max(self._begun[0].at, self._ended)
 
     def end(self) -> None:
         """Let go of the program; its worker is idle then, if every run that was begun has been finished.
@@ -200,7 +213,9 @@ class RunningProgram:
             return f"the compiler ended by {signal.Signals(number).name}"
         raise self._worker.fault(f"died while compiling (status {wait_status})")
 
-    def _result(self, report: dict[str, Any], cpu_limit_s: float, stopped: RunStatus | None) -> RunResult:
+    def _result(
+        self, report: dict[str, Any], cpu_limit_s: float, stopped: RunStatus | None, waited_s: float
+    ) -> RunResult:
         limits, wait_status, cpu_s, stderr = self._limits, report["status"], report["cpu_s"], report["stderr"]
         memory_mib = report["memory_kib"] / 1024
         killed_by = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else None
@@ -230,4 +245,5 @@ class RunningProgram:
             cpu_s=cpu_s,
             wall_s=report["wall_s"],
             memory_mib=memory_mib,
+            waited_s=waited_s,
         )

@@ -31,13 +31,17 @@ class Names:
         bound: Literals, calls of the solution, and the solution itself, by name.
         hidden: Names that stand for something that is not known.
         functions: Names that mean the solution unless they are bound or hidden.
+        captured: Names that a function of the tests uses: it may change what they stand for, whenever it is called.
         affected: Whether something was done whose effect is in no name: a call for its effect, `sys.stdin = …`.
     """
 
-    def __init__(self, bound: dict[str, ast.expr], hidden: set[str], functions: Mapping[str, str]) -> None:
+    def __init__(
+        self, bound: dict[str, ast.expr], hidden: set[str], functions: Mapping[str, str], captured: set[str]
+    ) -> None:
         self.bound = bound
         self.hidden = hidden
         self.functions = functions
+        self.captured = captured
         self.affected = False
 
     def is_literal(self, name: str) -> bool:
@@ -58,9 +62,9 @@ class Names:
         called = isinstance(rest, ast.Name) and rest.id == RETURNED
         meant = isinstance(value, ast.Name) and value.id in self.functions
         method = isinstance(value, ast.Attribute) and is_instance(value.value, self.functions)
-        if self.hidden.intersection(loaded_names(value)) or not (
-            called or meant or method or value_of(value) is not NO_VALUE
-        ):
+        certain = called or meant or method or value_of(value) is not NO_VALUE
+        shared = name in self.captured and _is_literal(value) and not is_immutable(value)
+        if self.hidden.intersection(loaded_names(value)) or not certain or shared:
             self.hide({name})
         else:
             self.bound[name] = value

@@ -82,7 +82,7 @@ def _take_apart(tests: Tests) -> tuple[AssertCase | CheckedCase, ...]:
     for i, source in enumerate(tests.asserts):
         block = read_block(source, tests, f"asserts[{i}]")
         reader = _Reader(block)
-        reader.read_body(block.tree.body, Names({}, block.hidden, block.functions))
+        reader.read_body(block.tree.body, Names({}, block.hidden, block.functions, reader.captured))
         placed: list[tuple[tuple[int, int], AssertCase | CheckedCase]] = [*reader.cases]
         checker = make_checker(block, tests, reader.taken, needed=not reader.cases)
         if checker is not None:
@@ -100,6 +100,11 @@ class _Reader:
     def __init__(self, block: Block) -> None:
         self._block = block
         self._loads = loaded_names(block.tree)
+        runners = [node for node in block.tree.body if isinstance(node, ast.FunctionDef) and node.name in block.runners]
+        parts = [
+            part for statement in block.tree.body for part in (statement.body if statement in runners else [statement])
+        ]
+        self.captured = {name for part in parts for name in _inner_names(part)}
         self.cases: list[tuple[tuple[int, int], AssertCase]] = []
         self.taken: list[ast.stmt] = []
 
@@ -144,7 +149,7 @@ class _Reader:
         call = self._block.runners[function.name]
         plain = not call.keywords and len(call.args) == len(parameters)
         hidden = (names.hidden | names.bound.keys() - seen.keys()) | bound_names(function.args)
-        inside = Names(seen, hidden, names.functions)
+        inside = Names(seen, hidden, names.functions, names.captured)
         if plain and not any(isinstance(argument, ast.Starred) for argument in call.args):
             for parameter, argument in zip(parameters, call.args, strict=True):
                 inside.bind(parameter, argument, names.bound)
@@ -164,6 +169,8 @@ class _Reader:
         finder = CallFinder(names.functions)
         condition = finder.visit(substituted(statement.test, others))
         finder.found += [names.bound[name] for name in results]
+        if any(_makes_object(call) for call in finder.found):
+            return False
         if not finder.found:
             return self._tests_nothing(statement, substituted(condition, literals))
         passed = {name for name in loaded_names(finder.found[0]) if name in literals}
@@ -217,6 +224,11 @@ class _Reader:
     def _path(self, function: ast.expr) -> str:
         head, *rest = ast.unparse(function).split(".")
         return ".".join([self._block.functions.get(head, head), *rest])
+
+
+def _makes_object(call: ast.expr) -> bool:
+    """Whether a call is probably one of a class: what it gives is no plain data, and stays where the solution is."""
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id[:1].isupper()
 
 
 def _is_last_use(name: str, rest: list[ast.stmt], inner: set[str]) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,8 @@ from code_rlvr.errors import JudgeFault
 from code_rlvr.types import Verdict
 from code_rlvr.verifier.guard.decoding import decode
 from code_rlvr.verifier.guard.frames import CALL, MAX_FRAME_BYTES, REPORT
+
+LOOK_S = 0.05  # between two looks at the processes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +83,7 @@ class Findings:
             JudgeFault: If it is none.
         """
         try:
-            kind, *details = decode(report)
+            kind, *details = [_printable(part) for part in decode(report)]
             if kind == "done":
                 self._done.add(*details)
             elif kind == "escaped":
@@ -136,7 +139,14 @@ class Findings:
         return cut, message
 
 
-def relay(checker: socket.socket, solution: socket.socket, deadline: float) -> Findings:
+def _printable(part: Any) -> Any:
+    """A text without halves of surrogate pairs, which nothing could write down; anything else as it is."""
+    return part.encode("utf-8", "backslashreplace").decode() if isinstance(part, str) else part
+
+
+def relay(
+    checker: socket.socket, solution: socket.socket, deadline: float, meanwhile: Callable[[], None] = lambda: None
+) -> Findings:
     """Pass calls and answers on until the checker ends, the solution hangs up, or time is over.
 
     The caller closes both sockets afterwards, and decides by how the processes ended what cut the run.
@@ -145,14 +155,18 @@ def relay(checker: socket.socket, solution: socket.socket, deadline: float) -> F
         checker: The judge's end of the checker's socket, a stream.
         solution: That of the solution's.
         deadline: As `time.monotonic` tells it.
+        meanwhile: Called now and then, to look after the processes.
 
     Raises:
         JudgeFault: If the checker sends what no checker would.
     """
     findings = Findings()
     ends = _End(checker), _End(solution)
-    awaited = False
+    awaited, looked = False, time.monotonic()
     while True:
+        if time.monotonic() >= looked + LOOK_S:
+            meanwhile()
+            looked = time.monotonic()
         if not _wait(ends, awaited, deadline):
             findings.timed_out = True
             return findings
@@ -190,7 +204,7 @@ def _wait(ends: tuple[_End, _End], awaited: bool, deadline: float) -> bool:
     left_s = deadline - time.monotonic()
     if left_s <= 0:
         return False
-    for fd, events in poll.poll(1000 * left_s):
+    for fd, events in poll.poll(1000 * min(left_s, LOOK_S)):
         end = checker if fd == checker.socket.fileno() else solution
         if events & select.POLLOUT:
             end.write()
@@ -205,12 +219,12 @@ class _End:
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         self.socket = connection
-        self.outbox = b""
+        self.outbox = memoryview(b"")
         self.fault = ""
         self._inbox = bytearray()
 
     def put(self, frame: bytes) -> None:
-        self.outbox += len(frame).to_bytes(4, "big") + frame
+        self.outbox = memoryview(b"".join([self.outbox, len(frame).to_bytes(4, "big"), frame]))
         self.write()
 
     def take(self) -> bytes | None:

@@ -25,7 +25,7 @@ from code_rlvr.verifier.program import Dialogue, Program
 from code_rlvr.verifier.running import STATUS_VERDICTS, RunningProgram
 from code_rlvr.verifier.sandbox import Sandbox
 
-END_S = 2.0  # for a process to notice that the other side hung up
+END_S = 1.0  # for a process to notice that the other side hung up
 
 
 def run_checker(
@@ -56,10 +56,14 @@ def run_checker(
     if not findings.began and findings.calls == 0:
         error = told.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise TestsFormatError(f"fails in the process of the tests: {error}", field="prelude")
-    cut, message = _cut(findings, told, asked)
+    ended = _bad_end(asked)
+    cut, message = (ended, asked.stderr.decode("utf-8", "replace")) if ended else _cut(findings, told)
+    verdicts = findings.verdicts(unit, cut, message)
+    if ended:  # also of the assertions that held: the process is the same
+        verdicts = [(ended, message) if verdict is Verdict.ACCEPTED else (verdict, why) for verdict, why in verdicts]
     return [
         CaseJudgement(verdict, asked.cpu_s / sites, asked.wall_s / sites, asked.memory_mib, why)
-        for verdict, why in findings.verdicts(unit, cut, message)
+        for verdict, why in verdicts
     ]
 
 
@@ -74,24 +78,30 @@ def _converse(
         checker.begin(Dialogue("check", theirs[1], unit.stubs), wall_s=wall_s + END_S)
         for end in theirs:
             end.close()
-        findings = relay(ours[1], ours[0], time.monotonic() + wall_s)
+        findings = relay(ours[1], ours[0], time.monotonic() + wall_s, running.check_up)
     finally:
         for end in (*ours, *theirs):
             end.close()
+    checker.hurry(END_S)
+    running.hurry(END_S)
     return findings, checker.finish(), running.finish()
 
 
-def _cut(findings: Findings, told: RunResult, asked: RunResult) -> tuple[Verdict | None, str]:
-    """The verdict on what was not reached, if anything was not, and why."""
-    stderr = asked.stderr.decode("utf-8", "replace")
-    if asked.status is not RunStatus.EXITED:
-        return STATUS_VERDICTS[asked.status], stderr
+def _bad_end(result: RunResult) -> Verdict | None:
+    """The verdict on a process that did not end as it should."""
+    if result.status is not RunStatus.EXITED:
+        return STATUS_VERDICTS[result.status]
+    return Verdict.RUNTIME_ERROR if result.exit_code != 0 else None
+
+
+def _cut(findings: Findings, told: RunResult) -> tuple[Verdict | None, str]:
+    """The verdict on what was not reached, if anything was not, and why; the program itself ended well."""
     if findings.finished:
         return None, ""
     if findings.timed_out:
-        return Verdict.TIME_LIMIT_EXCEEDED, stderr
-    if asked.exit_code != 0 or findings.hung_up:
-        return Verdict.RUNTIME_ERROR, stderr or f"the program {findings.hung_up or 'left before the call returned'}"
-    if told.status is not RunStatus.EXITED and findings.calls:  # by what the program returned
-        return STATUS_VERDICTS[told.status], told.stderr.decode("utf-8", "replace")
+        return Verdict.TIME_LIMIT_EXCEEDED, ""
+    if findings.hung_up:
+        return Verdict.RUNTIME_ERROR, f"the program {findings.hung_up}"
+    if findings.calls:  # so it is by what the program answered that the checker did not come to its end
+        return _bad_end(told), told.stderr.decode("utf-8", "replace")
     return None, ""

@@ -21,7 +21,7 @@ of `code_rlvr`, nor `typing`, and keeps to what Python 3.9 understands.
 | `messages` | how judge and guard talk |
 | `values`, `decoding`, `array` | how arguments and return values cross |
 | `dialogue`, `frames`, `serving` | how a solution answers a checker's calls |
-| `stubs`, `remote`, `recorder`, `pytest_stand_in` | how a checker makes them, and reports on its assertions |
+| `stubs`, `remote`, `raised`, `recorder`, `pytest_stand_in` | how a checker makes them, and reports on its assertions |
 
 Nothing secret is here: no expected output ever enters, so a program that reads every byte of these processes
 learns its own input.  What is reported about a child comes from the kernel, never from the child.

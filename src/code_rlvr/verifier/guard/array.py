@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+_SIZES = ("1", "2", "4", "8", "16")  # of numbers, in bytes
+
 
 class Array:
     """A numpy array where there is no numpy: a sequence that, as in numpy, is not simply equal to anything."""
@@ -75,9 +77,19 @@ def numpy_parts(value: Any) -> tuple[str, list[int] | None, Any]:
 
 
 def numpy_array(dtype: str, shape: list[int], items: list[Any]) -> Any:
-    """An array again; texts and bytes as long as they need to be, whatever the type says."""
+    """An array again; texts and bytes as long as they need to be, whatever the type says.
+
+    Raises:
+        ValueError: If it is of a type that `numpy_parts` lets nobody send.
+    """
     import numpy  # noqa: PLC0415  only who has arrays pays for it
 
-    kind = dtype[1:2]
-    plain = dtype if kind in "biufcO" and dtype[2:] in ("", "1", "2", "4", "8", "16") else kind
-    return numpy.array(items, dtype=plain).reshape(shape)
+    order, kind, size = dtype[:1], dtype[1:2], dtype[2:]
+    if not order or order not in "<>|=" or not kind or kind not in "biufcUSO":
+        raise ValueError(f"not an array of plain data: {dtype[:20]!r}")
+    if kind == "O":  # one by one, or lists in it would become a dimension
+        array = numpy.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            array[i] = item
+        return array.reshape(shape)
+    return numpy.array(items, dtype=dtype if kind in "biufc" and size in _SIZES else kind).reshape(shape)

@@ -52,9 +52,13 @@ class Decoder:
     def value(self, encoded: bytes) -> Any:
         """The value; raises as `decode`."""
         try:
-            return self.build(_JSON.decode(encoded.decode("ascii")))
+            return self.whole(_JSON.decode(encoded.decode("ascii")))
         except (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RecursionError, MemoryError) as error:
             raise ValueError(f"not an encoded value: {type(error).__name__}: {error}") from None
+
+    def whole(self, node: Any) -> Any:
+        """The value of a whole text; for subclasses that read one part of it in another way."""
+        return self.build(node)
 
     def build(self, node: Any, depth: int = 0) -> Any:
         """The value of a parsed node."""

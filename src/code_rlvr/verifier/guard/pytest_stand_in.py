@@ -5,11 +5,14 @@ Covered: `raises`, `approx`, `fail`, `mark.parametrize`.  Not covered: fixtures,
 
 from __future__ import annotations
 
+import numbers
 import re
+import sys
 import types
+from collections import deque
 
+from .raised import HungUp, Unsupported
 from .remote import Remote
-from .stubs import HungUp, Unsupported
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -91,21 +94,53 @@ class approx:  # noqa: N801  pytest's name
 
     def _close(self, got: Any, want: Any) -> bool:
         if isinstance(want, dict):
-            return (
-                isinstance(got, dict) and got.keys() == want.keys() and all(self._close(got[k], want[k]) for k in want)
-            )
-        if hasattr(want, "__len__") and not isinstance(want, (str, bytes)):
-            same = hasattr(got, "__len__") and not isinstance(got, (str, bytes, dict, set)) and len(got) == len(want)
-            return same and all(self._close(*pair) for pair in zip(got, want))  # noqa: B905  equally long
+            same = isinstance(got, dict) and got.keys() == want.keys()
+            return same and all(self._close(got[key], want[key]) for key in want)
+        if _is_array(got) and isinstance(want, numbers.Number):  # each item is to be close
+            return got.size > 0 and all(self._close(item, want) for item in got.ravel().tolist())
+        if _is_array(got) or _is_array(want):
+            return _shape(got) == _shape(want) and self._all_close(_plain(got), _plain(want))
+        if isinstance(want, _SEQUENCES):
+            return isinstance(got, _SEQUENCES) and self._all_close(got, want)
+        return self._close_number(got, want)
+
+    def _all_close(self, got: Any, want: Any) -> bool:
+        if not isinstance(want, _SEQUENCES):  # an array without dimensions
+            return self._close_number(got, want)
+        got, want = [*got], [*want]
+        return len(got) == len(want) and all(self._close(*pair) for pair in zip(got, want))  # noqa: B905  equally long
+
+    def _close_number(self, got: Any, want: Any) -> bool:
         if got == want:
             return True
-        if isinstance(want, bool) or not hasattr(want, "__abs__") or not hasattr(got, "__abs__") or got is True:
+        if isinstance(want, bool) or got is True or not all(isinstance(side, numbers.Number) for side in (got, want)):
             return False
         if want != want:
-            return self._nan_ok and bool(got != got)
+            return self._nan_ok and isinstance(want, float) and isinstance(got, float) and got != got
         relative = self._rel if self._rel is not None else 1e-6 if self._abs is None else 0.0
         tolerance = max(1e-12 if self._abs is None else self._abs, relative * abs(want))
         return bool(abs(want) != float("inf") and abs(got - want) <= tolerance)
+
+
+# What may be close to something.  Nothing else is asked how long it is or what is in it: it may be the solution's.
+_SEQUENCES = (list, tuple, deque, range)
+
+
+def _is_array(value: Any) -> bool:
+    return "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].ndarray)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if _is_array(value) else value
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """That of an array; of a list, what it would be as an array if its items are alike."""
+    if _is_array(value):
+        return tuple(value.shape)
+    if not isinstance(value, _SEQUENCES):
+        return ()
+    return (len(value), *_shape(value[0])) if value else (0,)
 
 
 class _Mark:

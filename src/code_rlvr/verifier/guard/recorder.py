@@ -7,7 +7,7 @@ Its statements are wrapped: `with __statement__(3): …`, and in them its assert
 | `begin` | the prelude of the tests ran, the checker itself starts |
 | `done`, statement | it ran to its end |
 | `escaped`, statement, verdict, message | an exception left it |
-| `failed`, site, message | an assertion did not hold; the run goes on |
+| `failed`, site, message | an assertion did not hold, or one in a function that the solution calls; the run goes on |
 | `raised`, site, message | the solution raised in an assertion, where nobody expects it |
 | `finish` | the checker ran to its end |
 | `unsupported`, message | the tests do what a checker cannot |
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sys
 
-from .stubs import HungUp, Unsupported
+from .raised import HungUp, Unsupported, plain_text
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Recorder:
         self._stubs = stubs
         self.condition_error: BaseException | None = None
         self.failures: dict[int, int] = {}  # how often, by site
+        self.open: list[Statement | Site] = []  # what is being executed
+        caller.failed_in_callback = self.fail_what_is_open
 
     def names(self) -> dict[str, Any]:
         """The functions that the source of a checker calls."""
@@ -62,6 +64,17 @@ class Recorder:
         """Tell the judge something."""
         self._caller.report(*parts)
 
+    def fail_what_is_open(self, error: BaseException) -> None:
+        """Record a failure in a function of the tests that the solution has called, and that it may keep for itself."""
+        if self.open and isinstance(self.open[-1], Site):
+            self.report("failed", self.open[-1].index, self.message_of(error))
+        elif self.open:
+            self.report("escaped", self.open[-1].index, "WRONG_ANSWER", self.message_of(error))
+
+    def message_of(self, error: BaseException) -> str:
+        """What an exception says, of which no object of the solution is asked."""
+        return f"{type(error).__name__}: {self._caller.quietly(plain_text, error)}"
+
     def _watched(self, function: Any) -> Any:
         """`eval` or `exec`, until the solution has returned something: its text must not be run here."""
 
@@ -73,6 +86,7 @@ class Recorder:
                 names, local = frame.f_globals, frame.f_locals if local is None else local
             return function(source, names, names if local is None else local)
 
+        run.__dict__["watches"] = function  # what the solution gets for it: its own
         return run
 
     def unsupported(self, message: str) -> None:
@@ -102,24 +116,26 @@ class Statement:
 
     def __init__(self, recorder: Recorder, index: int, of_helper: bool) -> None:
         self._recorder = recorder
-        self._index = index
+        self.index = index
         self._of_helper = of_helper
 
     def __enter__(self) -> None:
-        pass
+        self._recorder.open.append(self)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        self._recorder.open.remove(self)
         if isinstance(error, (HungUp, Unsupported)):
             return False
         relayed = hasattr(error, "relayed")
-        if error is None or (isinstance(error, SystemExit) and not relayed):
-            self._recorder.report("done", self._index)
+        if error is None or _is_fine(error):
+            self._recorder.report("done", self.index)
             return True
         if isinstance(error, ImportError) and not relayed:
             self._recorder.unsupported(f"the tests import what is not installed: {error}")
-        looked_at = self._of_helper or isinstance(error, AssertionError) or error is self._recorder.condition_error
+        looked_at = self._of_helper or isinstance(error, (AssertionError, SystemExit))
+        looked_at = looked_at or error is self._recorder.condition_error
         verdict = "WRONG_ANSWER" if looked_at and not relayed else "RUNTIME_ERROR"
-        self._recorder.report("escaped", self._index, verdict, message_of(error))
+        self._recorder.report("escaped", self.index, verdict, self._recorder.message_of(error))
         return True
 
 
@@ -135,32 +151,30 @@ class Site:
 
     def __init__(self, recorder: Recorder, index: int, expected: bool = False, goes_on: bool = True) -> None:
         self._recorder = recorder
-        self._index = index
+        self.index = index
         self._expected = expected
         self._goes_on = goes_on
 
     def __enter__(self) -> None:
-        pass
+        self._recorder.open.append(self)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if error is None or isinstance(error, (HungUp, Unsupported)):
+        self._recorder.open.remove(self)
+        if error is None or isinstance(error, (HungUp, Unsupported)) or _is_fine(error):
             return False
         relayed = hasattr(error, "relayed")
         if relayed or not isinstance(error, AssertionError):
             if not relayed:
                 self._recorder.condition_error = error
             if not self._expected:  # or `except Exception: print(…)` around an assertion would make it pass
-                self._recorder.report("raised" if relayed else "failed", self._index, message_of(error))
+                self._recorder.report("raised" if relayed else "failed", self.index, self._recorder.message_of(error))
             return False
-        count = self._recorder.failures[self._index] = self._recorder.failures.get(self._index, 0) + 1
+        count = self._recorder.failures[self.index] = self._recorder.failures.get(self.index, 0) + 1
         if count == 1:
-            self._recorder.report("failed", self._index, message_of(error))
+            self._recorder.report("failed", self.index, self._recorder.message_of(error))
         return self._goes_on and count < MAX_FAILURES
 
 
-def message_of(error: BaseException) -> str:
-    """What an exception says, at a bounded length."""
-    try:
-        return f"{type(error).__name__}: {error}"[:500]
-    except Exception:  # noqa: BLE001  a __str__ of the tests
-        return type(error).__name__
+def _is_fine(error: BaseException) -> bool:
+    """Whether it is `sys.exit()` in the tests, which want to say nothing more, and not `sys.exit(1)`."""
+    return isinstance(error, SystemExit) and not hasattr(error, "relayed") and (error.code is None or error.code == 0)

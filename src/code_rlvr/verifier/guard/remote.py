@@ -4,6 +4,10 @@ What a `Remote` is asked goes to the solution, with one exception: it never lear
 with, unless that is an object of its own.  An object whose `__eq__`, `__contains__` or `__sub__` would please any
 test equals no plain value, contains what it yields, and subtracts nothing.
 
+An object of a class that the tests name may be told plain data to compute with, since `V(1, 2) * 2` has no answer
+without; and what it may contain, if it yields nothing.  It is not compared with such, nor told to subtract it: that
+is how tests ask whether something is close to what they expect.
+
 Covered: calls, attributes, operators, iteration.  Not covered: how a call is made (`stubs`).  Standard library only.
 """
 
@@ -41,10 +45,19 @@ class Remote:
     def __contains__(self, item: Any) -> bool:
         if isinstance(item, Remote):
             return bool(self.remote_[0].operate("contains", self, item))
-        return any(item is mine or item == mine for mine in self)  # type: ignore[attr-defined]
+        try:
+            items = iter(self)
+        except TypeError:
+            if not isinstance(self, Computing):
+                raise
+            return bool(self.remote_[0].operate("contains", self, item))
+        return any(item is mine or item == mine for mine in items)
 
     def __instancecheck__(self, value: Any) -> bool:
         return hasattr(type(value), "remote_") and bool(self.remote_[0].operate("isinstance", value, self))
+
+    def __subclasscheck__(self, kind: Any) -> bool:
+        return isinstance(kind, Remote) and bool(self.remote_[0].operate("issubclass", kind, self))
 
     def __exit__(self, *_: object) -> None:
         self.remote_[0].operate("exit", self)
@@ -66,9 +79,23 @@ def _between_objects(name: str) -> Any:
     return method
 
 
+class Computing(Remote):
+    """Stands for an object of a class that the tests name."""
+
+
+def _with_plain_data(name: str, reflected: bool) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, Remote) and type(other).__module__ not in _PLAIN_HOMES:
+            return NotImplemented
+        return self.remote_[0].operate(name, *((other, self) if reflected else (self, other)))
+
+    return method
+
+
+_PLAIN_HOMES = ("builtins", "collections", "datetime", "decimal", "fractions")
 for _name in (
     "setattr", "delattr", "len", "iter", "next", "str", "repr", "bool", "hash", "abs", "int", "float", "round",
-    "index", "neg", "pos", "invert", "getitem", "setitem", "delitem", "enter", "reversed", "copy",
+    "index", "neg", "pos", "invert", "getitem", "setitem", "delitem", "enter", "reversed", "copy", "format",
 ):  # fmt: skip
     setattr(Remote, f"__{_name}__", _forward(_name))
 for _name in (
@@ -76,6 +103,12 @@ for _name in (
     "and_", "or_", "xor", "lshift", "rshift",
 ):  # fmt: skip
     setattr(Remote, f"__{_name.rstrip('_')}__", _between_objects(_name))
+
+for _name in (
+    "add", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "and_", "or_", "xor", "lshift", "rshift",
+):  # fmt: skip
+    setattr(Computing, f"__{_name.rstrip('_')}__", _with_plain_data(_name, reflected=False))
+    setattr(Computing, f"__r{_name.rstrip('_')}__", _with_plain_data(_name, reflected=True))
 
 
 class Kept:

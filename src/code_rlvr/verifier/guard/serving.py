@@ -35,8 +35,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
         kind.__name__: kind
         for kind in (getattr, setattr, delattr, len, iter, next, str, repr, bool, hash, abs, int, float, round)
     },
-    "reversed": reversed,
-    "isinstance": isinstance,
+    **{kind.__name__: kind for kind in (reversed, isinstance, issubclass, format, divmod)},
     "enter": lambda manager: type(manager).__enter__(manager),
     "exit": lambda manager: type(manager).__exit__(manager, None, None, None),
     "copy": copy.copy,

@@ -9,26 +9,20 @@ from __future__ import annotations
 import builtins
 import sys
 import types
+from _thread import RLock, allocate_lock
 from collections import deque
 
 from .array import numpy_array
 from .decoding import Decoder
-from .frames import CALL, REPORT, describe_exception, receive, send
-from .remote import Kept, Remote, items_of
+from .frames import CALL, MAX_FRAME_BYTES, REPORT, describe_exception, receive, send
+from .raised import HungUp, Unsupported, make_exception, plain_text, relayed
+from .remote import Computing, Kept, Remote, items_of
 from .values import Encoder, encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
-
-
-class HungUp(BaseException):
-    """The solution's process ended, or the judge ended the run; nothing that a test may catch."""
-
-
-class Unsupported(BaseException):
-    """The tests do what a checker cannot; it is reported, and the checker ends.  Nothing that a test may catch."""
 
 
 class Caller:
@@ -50,6 +44,11 @@ class Caller:
         self.exceptions = {name: type(name, (Exception,), {}) for name in exceptions}
         self.namespace: dict[str, Any] = {}
         self.called = False
+        self._silent = False  # what asks the solution now gets an error
+        self.failed_in_callback: Callable[[AssertionError], None] = lambda error: None
+        self._answered = False
+        self._calling = RLock()  # the tests may have threads
+        self._writing = allocate_lock()
 
     def stub(self, path: str) -> Remote:
         """What stands for a global of the solution."""
@@ -57,8 +56,12 @@ class Caller:
 
     def report(self, *parts: Any) -> None:
         """Tell the judge something."""
+        self._write(REPORT + encode([*parts]).encode("ascii"))
+
+    def _write(self, frame: bytes) -> None:
         try:
-            send(self._fd, REPORT + encode([*parts]).encode("ascii"))
+            with self._writing:
+                send(self._fd, frame)
         except OSError:
             raise HungUp from None
 
@@ -68,6 +71,36 @@ class Caller:
 
     def call(self, kind: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call where the solution is; raises what it raised."""
+        with self._calling:
+            if self._silent:
+                raise TypeError("the solution is not asked what an exception says")
+            try:
+                return self._call(kind, name, args, kwargs)
+            except StopIteration as error:
+                if name == "next" or not hasattr(error, "relayed") or self._is_named("StopIteration"):
+                    raise
+        # It would end an iterator of the tests, such as map(f, …), as if all were said.
+        raise relayed(RuntimeError("the solution raised StopIteration"))
+
+    def quietly(self, function: Callable[[BaseException], Any], error: BaseException) -> Any:
+        """What a function says of an exception, while no object of the solution in it is asked anything."""
+        with self._calling:
+            before, self._silent = self._silent, True
+            try:
+                return function(error)
+            finally:
+                self._silent = before
+
+    def _is_named(self, name: str) -> bool:
+        """Whether the source of the tests that is running at the moment says a name."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if frame.f_globals is self.namespace and name in frame.f_code.co_names:
+                return True
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
+
+    def _call(self, kind: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.called = True
         encoder = CallEncoder(self)
         stdin = None if sys.stdin is self._streams[0] else sys.stdin
@@ -77,6 +110,7 @@ class Caller:
             reply = receive(self._fd)
             if reply is None:
                 raise HungUp
+            self._answered = True
             try:
                 outcome, body, changed, printed, unread = ReplyDecoder(self, encoder.containers).value(reply)
                 _update(encoder.containers, changed)
@@ -84,18 +118,20 @@ class Caller:
                     number, arguments, keywords = body
                     function, arguments, keywords = self.functions[number], tuple(arguments), dict(keywords)
                 elif outcome == "raised":
-                    raised = self._exception(*body)
+                    raised = make_exception(self.exceptions, self.namespace, *body)
                 if isinstance(printed, str):
                     sys.stdout.write(printed)
                 if stdin is not None and isinstance(unread, str):
                     stdin.seek(max(0, stdin.tell() - len(unread)))
-            except (ValueError, TypeError, IndexError, AttributeError) as error:
-                outcome, raised = "raised", RuntimeError(f"the program's answer cannot be read: {error}")
+            except (HungUp, Unsupported):
+                raise
+            except BaseException as error:  # noqa: BLE001  whatever it is, the solution brought it about
+                outcome, raised = "raised", RuntimeError(f"the program's answer cannot be read: {plain_text(error)}")
+                relayed(raised)
             if outcome == "callback":
                 self._call_back(function, arguments, keywords)
                 continue
             if outcome == "raised":
-                raised.relayed = True  # type: ignore[attr-defined]
                 raise raised
             return body
 
@@ -105,49 +141,33 @@ class Caller:
         except (HungUp, Unsupported):
             raise
         except BaseException as error:  # noqa: BLE001  the solution may want to catch it
-            answer = ["threw", describe_exception(error)]
+            if isinstance(error, AssertionError) and not hasattr(error, "relayed"):
+                self.failed_in_callback(error)  # and may not be the one to decide whether it counts
+            answer = ["threw", self.quietly(describe_exception, error)]
         self._send(CallEncoder(self), answer)
 
     def _send(self, encoder: CallEncoder, request: list[Any]) -> None:
         try:
-            send(self._fd, CALL + encoder.text(request).encode("ascii"))
-        except (TypeError, ValueError) as error:
-            self.report("unsupported", f"an argument cannot reach the program: {error}")
-            raise Unsupported(str(error)) from None
-        except OSError:
-            raise HungUp from None
-
-    def _exception(self, names: Any, args: Any, message: Any, attributes: Any) -> BaseException:
-        known: list[type[BaseException]] = []
-        for name in filter(str.isidentifier, names):
-            kind = self.exceptions.get(name) or self.namespace.get(name) or getattr(builtins, name, None)
-            if (
-                isinstance(kind, type)
-                and issubclass(kind, BaseException)
-                and not any(issubclass(k, kind) for k in known)
-            ):
-                known.append(kind)
-        kind = known[0] if known and known[0].__name__ == names[0] else None
-        if kind is None or len(known) > 1:
-            kind = _derived(str(names[0]), known)
-        try:
-            error = kind(*args) if kind.__module__ == "builtins" else kind.__new__(kind)
-        except Exception:  # noqa: BLE001  a built-in one that wants other arguments
-            error = kind.__new__(kind)
-        error.args = tuple(args)
-        if str(error) != message:
-            error = _derived(kind.__name__, [kind], __str__=lambda _: str(message))(*args)
-        for name, value in attributes.items():
-            if not name.startswith("__"):
-                setattr(error, name, value)
-        return error
+            frame = CALL + encoder.text(request).encode("ascii")
+            if len(frame) > MAX_FRAME_BYTES:
+                raise ValueError(f"values of {len(frame)} bytes are too long to cross")
+        except (TypeError, ValueError, RecursionError, MemoryError) as error:
+            if hasattr(error, "relayed"):  # out of an iterator among the arguments
+                raise
+            message = f"an argument cannot reach the program: {plain_text(error)}"
+            if self._answered:  # then the tests may have it from there
+                raise relayed(RuntimeError(message)) from None
+            self.report("unsupported", message)
+            raise Unsupported(message) from None
+        self._write(frame)
 
     def remote(self, handle: Any, type_name: Any, iterator: Any) -> Any:
         """What stands for an object of the solution; for an unfinished iterator, a generator."""
         if type(handle) is not int or not isinstance(type_name, str) or not type_name.isidentifier():
             raise ValueError("not a reference")
         if handle not in self._remotes:
-            kind = self._classes.setdefault(type_name, type(type_name, (Remote,), {}))
+            named = type_name[:1].isupper() and type_name in self._remotes
+            kind = self._classes.setdefault(type_name, type(type_name, (Computing if named else Remote,), {}))
             self._remotes[handle] = kind(self, "object", handle)
         remote = self._remotes[handle]
         if not iterator:
@@ -165,13 +185,6 @@ class Caller:
         kept: Any = type(type(remote).__name__, (Kept, base), {})(value)
         kept.remote_ = remote
         return kept
-
-
-def _derived(name: str, bases: list[Any], **members: Any) -> Any:
-    try:
-        return type(name, tuple(bases) or (Exception,), members)
-    except TypeError:  # bases that do not go together
-        return type(name, (bases[0],), members)
 
 
 def _update(containers: list[Any], changed: Any) -> None:
@@ -212,6 +225,8 @@ class CallEncoder(Encoder):
         return f'{{"{kind}": {encode(key)}}}'
 
     def other(self, value: Any, depth: int) -> str:
+        if isinstance(value, types.FunctionType):
+            value = value.__dict__.get("watches", value)
         name = getattr(value, "__name__", None)
         if isinstance(value, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is value:
             return f'{{"builtin": {encode(name)}}}'
@@ -230,6 +245,11 @@ class ReplyDecoder(Decoder):
 
     def array(self, dtype: str, shape: list[int], items: list[Any]) -> Any:
         return numpy_array(dtype, shape, items)
+
+    def whole(self, node: Any) -> Any:
+        if isinstance(node, list) and node[:1] == ["raised"]:  # an exception is plain data: no object can answer for it
+            return ["raised", *map(Decoder().build, node[1:2]), *map(self.build, node[2:])]
+        return super().whole(node)
 
     def resolve(self, tag: str, body: Any) -> Any:
         if tag == "object":
