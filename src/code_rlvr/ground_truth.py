@@ -19,7 +19,6 @@ Not covered: taking assertions apart (`verifier.assertions.cases`).
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +26,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 from code_rlvr.errors import TestsFormatError
+from code_rlvr.parsing import parse
 
 Kind = Literal["stdio", "call", "assert"]
 Comparison = Literal["default", "exact", "tokens", "float", "unordered_lines"]
@@ -263,7 +263,7 @@ def _read_asserts(layout: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(source, str):
             raise TestsFormatError(f"has to be Python source, not {type(source).__name__}", field=field)
         try:
-            ast.parse(source)
+            parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise TestsFormatError(f"is not Python: {error}", field=field) from None
     entry = None if layout.get("entry_point") is None else _name(layout, "entry_point")

@@ -31,6 +31,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from code_rlvr.parsing import parse
 from code_rlvr.verifier.known_names import imports_for
 
 MAX_PARSED_CHARS = 200_000  # longer text is taken or left without parsing it
@@ -289,12 +290,10 @@ def _does_something(tree: ast.Module | None) -> bool:
 
 
 def _parsed(code: str) -> ast.Module | None:
-    if len(code) > MAX_PARSED_CHARS:
-        return None
     if _QUIET not in warnings.filters:  # e.g. about "\d" in a model's text; catch_warnings is not thread-safe
         warnings.filters.insert(0, _QUIET)  # type: ignore[attr-defined]
         warnings._filters_mutated()  # type: ignore[attr-defined]
     try:
-        return ast.parse(code, filename=_FILENAME)
+        return parse(code, filename=_FILENAME) if len(code) <= MAX_PARSED_CHARS else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.parsing import parse
 from code_rlvr.verifier.assertions.checker import CheckerUnit
 from code_rlvr.verifier.assertions.scope import EXECUTING, Block, parse_prelude
 from code_rlvr.verifier.assertions.syntax import (
@@ -75,7 +76,7 @@ def make_checker(
         if not needed:
             return None
         raise TestsFormatError(f"never calls the solution: {maker.sites[0].text}", field=block.where)
-    head = [ast.parse(line).body[0] for line in dict.fromkeys(block.imports)]
+    head = [parse(line).body[0] for line in dict.fromkeys(block.imports)]
     program = ast.Module([*maker.future, *head, _run("__begin__(globals())"), *body, _run("__finish__()")], [])
     unit = CheckerUnit(
         ast.unparse(ast.fix_missing_locations(program)),
@@ -87,11 +88,11 @@ def make_checker(
 
 
 def _run(source: str) -> ast.stmt:
-    return ast.parse(source).body[0]
+    return parse(source).body[0]
 
 
 def _with(call: str, body: list[ast.stmt]) -> ast.With:
-    return ast.With([ast.withitem(ast.parse(call, mode="eval").body)], body)
+    return ast.With([ast.withitem(parse(call, mode="eval").body)], body)
 
 
 def shortened(node: ast.AST) -> str:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.parsing import parse
 from code_rlvr.verifier.assertions.syntax import (
     RAISES,
     as_call,
@@ -86,7 +87,7 @@ def read_block(source: str, tests: Tests, where: str) -> Block:
     Raises:
         TestsFormatError: If a name is bound nowhere, or a checker is defined and there is nothing to call it with.
     """
-    tree = simplified(ast.parse(source))
+    tree = simplified(parse(source))
     block = Block(tree, where)
     prelude = parse_prelude(tests.prelude)
     if leaves_function(tree):
@@ -112,7 +113,7 @@ def read_block(source: str, tests: Tests, where: str) -> Block:
 def parse_prelude(prelude: str | None) -> ast.Module:
     """The prelude's tree; an empty one if it is not Python, which the sandbox will say."""
     try:
-        return ast.parse(prelude or "")
+        return parse(prelude or "")
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
 
@@ -241,7 +242,7 @@ def _find_runners(block: Block, entry: str | None, prelude: ast.Module) -> None:
         raise TestsFormatError("a checker is defined but not called; give entry_point", field="entry_point")
     owner, _, method = entry.partition(".")
     for function in waiting:
-        target = ast.parse(f"{owner}().{method}" if method else owner, mode="eval").body
+        target = parse(f"{owner}().{method}" if method else owner, mode="eval").body
         block.runners[function.name] = _add_call(block.tree, function, [target])
 
 
