@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-
 from code_rlvr.parsing import parse
 
 
