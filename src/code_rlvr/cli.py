@@ -104,12 +104,10 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object only.")] = False,
 ) -> None:
     """Judge solutions against the tests of their problems, and count the verdicts."""
-    from code_rlvr.types import Limits
-    from code_rlvr.verify.run import VerifySettings
+    from code_rlvr.verify.run import VerifySettings, limits_of
     from code_rlvr.verify.run import verify as run_verify
 
-    given = {"cpu_s": cpu_s, "wall_s": wall_s, "memory_mib": memory_mib}
-    limits = Limits(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    limits = limits_of(cpu_s=cpu_s, wall_s=wall_s, memory_mib=memory_mib)
     settings = VerifySettings(
         limits,
         workers,

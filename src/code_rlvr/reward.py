@@ -201,15 +201,20 @@ def compute_score(
         judge = shared_judge(workers, python, isolation)
         scored = score_response(solution_str, tests, judge, rules, limits=bounds, max_tests=max_tests)
     except (JudgeFault, TestsFormatError) as error:
-        if isinstance(error, TestsFormatError) and error.row is None:
-            row = (extra_info or {}).get("problem_id", (extra_info or {}).get("index"))
-            error = TestsFormatError(error.message, error.field, row)
+        named = _named(error, extra_info or {})
         if log:
-            log.unjudged(data_source, solution_str, extra_info or {}, error)
-        raise error
+            log.unjudged(data_source, solution_str, extra_info or {}, named)
+        raise named from error
     if log:
         log.judged(data_source, solution_str, extra_info or {}, scored.judgement, scored.metrics)
     return scored.metrics
+
+
+def _named(error: JudgeFault | TestsFormatError, extra_info: Mapping[str, Any]) -> JudgeFault | TestsFormatError:
+    """An error that says which problem's tests are malformed."""
+    if isinstance(error, TestsFormatError) and error.row is None:
+        return TestsFormatError(error.message, error.field, extra_info.get("problem_id", extra_info.get("index")))
+    return error
 
 
 def _settings(

@@ -96,6 +96,11 @@ class VerifySettings:
         return hashlib.sha256(repr(rules).encode() + text).hexdigest()[:16]
 
 
+def limits_of(**given: float | None) -> Limits:
+    """Limits with the values that were given, and the defaults for all others."""
+    return Limits(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+
 def verify(problems_file: Path, solutions_file: Path, settings: VerifySettings, console: Console) -> Summary:
     """Judge every solution; everything that is given is checked before the first is judged.
 

@@ -170,18 +170,9 @@ def relay(
         if not _wait(ends, awaited, deadline):
             findings.timed_out = True
             return findings
-        frame = ends[0].take()
-        while frame is not None:
-            if frame[:1] == REPORT:
-                findings.record(frame[1:])
-            elif frame[:1] == CALL and not awaited:
-                findings.calls, awaited = findings.calls + 1, True
-                ends[1].put(frame)
-            else:
-                raise JudgeFault("a checker sent what is neither a call nor a report")
-            if findings.finished or findings.unsupported:
-                return findings
-            frame = ends[0].take()
+        awaited = _take_frames(findings, ends, awaited)
+        if findings.finished or findings.unsupported:
+            return findings
         answer = ends[1].take() if awaited else None
         if answer is not None:
             ends[0].put(answer)
@@ -192,6 +183,19 @@ def relay(
             return findings
         if ends[0].fault:
             return findings
+
+
+def _take_frames(findings: Findings, ends: tuple[_End, _End], awaited: bool) -> bool:
+    """Keep the checker's reports and pass its call on; whether a call waits for its answer then."""
+    while not (findings.finished or findings.unsupported) and (frame := ends[0].take()) is not None:
+        if frame[:1] == REPORT:
+            findings.record(frame[1:])
+        elif frame[:1] == CALL and not awaited:
+            findings.calls, awaited = findings.calls + 1, True
+            ends[1].put(frame)
+        else:
+            raise JudgeFault("a checker sent what is neither a call nor a report")
+    return awaited
 
 
 def _wait(ends: tuple[_End, _End], awaited: bool, deadline: float) -> bool:
