@@ -33,6 +33,10 @@ Overrides = Annotated[
 Python = Annotated[
     Path | None, typer.Option(help="Interpreter for solutions, e.g. of an environment with numpy; our own if left out.")
 ]
+Workers = Annotated[int | None, typer.Option(min=1, help="Programs judged at once; one per CPU if left out.")]
+CpuSeconds = Annotated[float | None, typer.Option(help="CPU seconds per test, where the problem names none.")]
+WallSeconds = Annotated[float | None, typer.Option(help="Wall seconds per test; 4 x CPU + 6 if left out.")]
+MemoryMib = Annotated[int | None, typer.Option(help="Memory per test, where the problem names none.")]
 IsolationOption = Annotated[
     str, typer.Option(help="full; process only where there are no system call filters and programs are trusted.")
 ]
@@ -89,16 +93,14 @@ def verify(
     *,
     out: Annotated[Path | None, typer.Option(help="File for one verdict a line; continued if it exists.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the file of verdicts anew.")] = False,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Programs judged at once; one per CPU if left out.")
-    ] = None,
+    workers: Workers = None,
     max_tests: Annotated[int | None, typer.Option(min=1, help="Of more tests, judge by a sample of so many.")] = None,
     stop_at_first_failure: Annotated[
         bool, typer.Option("--stop-at-first-failure", help="Faster; the share of tests passed comes out too low.")
     ] = False,
-    cpu_s: Annotated[float | None, typer.Option(help="CPU seconds per test, where the problem names none.")] = None,
-    wall_s: Annotated[float | None, typer.Option(help="Wall seconds per test; 4 x CPU + 6 if left out.")] = None,
-    memory_mib: Annotated[int | None, typer.Option(help="Memory per test, where the problem names none.")] = None,
+    cpu_s: CpuSeconds = None,
+    wall_s: WallSeconds = None,
+    memory_mib: MemoryMib = None,
     python: Python = None,
     isolation: IsolationOption = "full",
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object only.")] = False,

@@ -180,8 +180,7 @@ def compute_score(
         data_source, solution_str: The row's data source, which is only noted, and what the model wrote.
         ground_truth: The tests, in any layout that `Tests.parse` reads.
         extra_info: The row's; `problem_id`, `split` and `global_steps` are noted, `tests` may be used.
-        policy: The name of a policy, or a mapping with `name` and weights.
-        limits: Fields of `Limits`, in place of their defaults.
+        policy, limits: A policy's name, or a mapping with `name` and weights; fields of `Limits` to change.
         workers, python, isolation, max_tests: As for `shared_judge` and `score_response`.
         verdict_dir, keep_text: Where to append one JSON line per sample, and whether with the response.
 
@@ -191,8 +190,7 @@ def compute_score(
     Raises:
         Unjudged: If the judge broke; verl then drops the sample.
         TestsFormatError: If the tests are malformed.
-        ConfigError: If a keyword argument is unknown or wrong.
-        PreflightError: If this machine cannot isolate programs.
+        ConfigError, PreflightError: If a keyword argument is wrong; if this machine cannot isolate programs.
     """
     rules, bounds = _settings(policy, limits, unknown)
     log = None if verdict_dir is None else VerdictLog(verdict_dir, keep_text)
