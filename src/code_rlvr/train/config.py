@@ -96,6 +96,8 @@ class RewardConfig(Section):
     """CPU seconds per test, where the problem names none."""
     memory_limit_mib: int = Field(256, ge=32)
     """Memory per test, where the problem names none."""
+    deadline_s: float = Field(120.0, gt=0)
+    """Wall seconds for all tests of one program together; more where right programs need longer."""
     workers: int = Field(2, ge=1)
     """Programs judged at the same time, over all reward processes."""
     python: str | None = None
@@ -118,7 +120,7 @@ class RewardConfig(Section):
 
     def limits(self) -> Limits:
         """Return what a program may use."""
-        return Limits(cpu_s=self.time_limit_s, memory_mib=self.memory_limit_mib)
+        return Limits(cpu_s=self.time_limit_s, memory_mib=self.memory_limit_mib, deadline_s=self.deadline_s)
 
     def judge(self) -> Judge:
         """Return a judge with these settings, to be closed."""

@@ -134,7 +134,11 @@ def _reward(config: TrainConfig) -> Overrides:
         "reward.num_workers": 1,
         "+reward.custom_reward_function.reward_kwargs": {
             "policy": dataclasses.asdict(config.reward.policy_settings()),
-            "limits": {"cpu_s": config.reward.time_limit_s, "memory_mib": config.reward.memory_limit_mib},
+            "limits": {
+                "cpu_s": config.reward.time_limit_s,
+                "memory_mib": config.reward.memory_limit_mib,
+                "deadline_s": config.reward.deadline_s,
+            },
             "max_tests": config.reward.max_tests,
             "workers": config.reward.workers,
             "python": config.reward.python,
