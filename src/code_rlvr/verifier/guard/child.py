@@ -22,7 +22,6 @@ TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
     from typing import Any
 
-SIGKILL = 9
 OPEN_FILES = 64  # all that this process can have open
 VALUE_FD = DIALOGUE_FD = 3
 
@@ -45,7 +44,7 @@ class Confinement:
     def put_on(self, fds: list[int]) -> None:
         """Confine this process; `fds` become its descriptors 0, 1, 2 and, if there is a fourth, 3."""
         if not self.dies_with_parent:
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, kernel.SIGKILL)
         kernel.make_dumpable()  # or /dev/stdin could not be opened
         for number, fd in enumerate(fds):
             os.dup2(fd, number)

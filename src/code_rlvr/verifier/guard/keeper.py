@@ -19,7 +19,6 @@ TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
     from typing import NoReturn
 
-SIGKILL = 9
 NOBODY = 65534
 _NAMESPACES = (
     ("pid", kernel.CLONE_NEWPID), ("mount", kernel.CLONE_NEWNS), ("ipc", kernel.CLONE_NEWIPC),
@@ -45,7 +44,7 @@ def main(judge: int, control_fd: int, isolation: str, folders: list[str], zygote
     if pid == 0:
         try:
             folder = enter_empty_folder(folders, namespaces)
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, kernel.SIGKILL)
             os.execv(sys.executable, [*zygote, ",".join(namespaces), folder])
         finally:
             os._exit(1)
@@ -54,7 +53,7 @@ def main(judge: int, control_fd: int, isolation: str, folders: list[str], zygote
     for fd in (caller, os.pidfd_open(pid)):
         poll.register(fd, select.POLLIN)
     poll.poll()
-    os.kill(pid, SIGKILL)
+    os.kill(pid, kernel.SIGKILL)
     os.waitpid(pid, 0)
     os._exit(0)
 

@@ -32,7 +32,6 @@ TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-SIGKILL = 9
 MIB = 1 << 20
 STACK_BYTES = 100 * MIB  # the kernel leaves 128 MiB below the main stack
 REHEARSALS = 10
@@ -52,7 +51,7 @@ def main(control_fd: int, namespaces: str, folder: str) -> NoReturn:
         namespaces: The names of those that the keeper has made, with commas.
         folder: An empty folder that programs may list, or "".
     """
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, kernel.SIGKILL)
     control = _socket.socket(fileno=os.dup(control_fd))  # a low number, whatever the judge has open
     os.close(control_fd)
     _, (settings_fd,) = receive(control)
@@ -153,5 +152,5 @@ def end_descendants() -> None:
     """Kill and reap whatever the last program left behind: only a program without a filter can leave anything."""
     if os.getpid() == 1:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, SIGKILL)
+            os.kill(-1, kernel.SIGKILL)
     kill_descendants()
