@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SIGKILL = 9  # the signal module costs more than its worth here
+SIGKILL = 9  # importing the signal module would cost every fork
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
     0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,

@@ -183,7 +183,7 @@ def preload(imports: list[list[str]]) -> dict[str, Any]:
     for name, home, attribute in imports:
         try:
             module = __import__(home)
-        except ImportError:  # the program shall meet it itself
+        except Exception:  # noqa: BLE001  whatever a broken package raises, the program shall meet it itself
             continue
         if name:
             shared[name] = getattr(module, attribute) if attribute else module
