@@ -34,6 +34,7 @@ _LAYERS = {
     "net": "namespaces: no network device but a loopback of its own",
     "mount": "namespaces: an empty folder to work in",
     "ipc": "namespaces: no shared memory with others",
+    "cgroup": "memory of all of a worker's processes together; docs/security.md says how to get it",
 }
 # Each prints "refused" if what it tries is refused, and does no harm if it is not.
 _ATTEMPTS = {

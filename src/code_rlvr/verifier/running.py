@@ -6,6 +6,7 @@
 | used up its CPU time, its wall time, its threads | CPU_LIMIT, WALL_LIMIT, THREAD_LIMIT |
 | held more memory than it may, or ended with MemoryError | MEMORY_LIMIT |
 | was ended by a signal, left by itself | SIGNALED, EXITED |
+| was killed by the kernel, as its worker's control group is full | MEMORY_LIMIT |
 | was killed by SIGKILL, which neither the sandbox sent nor the program can send | none: a `JudgeFault` |
 
 Covered: from a feed to a `RunResult`.  Not covered: whether that is right (`judge`).
@@ -94,6 +95,7 @@ class RunningProgram:
             "output_bytes": self._output_bytes,
             "deadline_s": limits.deadline_s,
         }
+        worker.bound_memory(limits.memory_mib)
         with closing_fd(memory_file(prelude + source)) as fd:
             worker.send(about, [fd])
         answer, _ = worker.receive(START_S + 4 * limits.compile_s)
@@ -211,6 +213,8 @@ class RunningProgram:
         number = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else 0
         if number in _CRASHES:
             return f"the compiler ended by {signal.Signals(number).name}"
+        if number == signal.SIGKILL and self._worker.ran_out_of_memory():
+            return "the compiler ran out of memory"
         raise self._worker.fault(f"died while compiling (status {wait_status})")
 
     def _result(
@@ -220,7 +224,9 @@ class RunningProgram:
         memory_mib = report["memory_kib"] / 1024
         killed_by = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else None
         exit_code = os.WEXITSTATUS(wait_status) if os.WIFEXITED(wait_status) else None
-        out_of_memory = exit_code != 0 and stderr.rpartition(b"\n")[0].rpartition(b"\n")[2].startswith(b"MemoryError")
+        out_of_memory = (exit_code != 0 and _last_line(stderr).startswith(b"MemoryError")) or (
+            killed_by == signal.SIGKILL and self._worker.ran_out_of_memory()
+        )
         if report["largest"] > self._output_bytes:
             status = RunStatus.OUTPUT_LIMIT
         elif report["stopped"]:
@@ -247,3 +253,7 @@ class RunningProgram:
             memory_mib=memory_mib,
             waited_s=waited_s,
         )
+
+
+def _last_line(text: bytes) -> bytes:
+    return text.rpartition(b"\n")[0].rpartition(b"\n")[2]

@@ -22,6 +22,7 @@ from typing import Literal, get_args
 
 from code_rlvr.errors import ConfigError, PreflightError, Unjudged
 from code_rlvr.types import Limits
+from code_rlvr.verifier.cgroup import find_place, new_name, remove_left_overs
 from code_rlvr.verifier.interpreter import find_interpreter
 from code_rlvr.verifier.program import Program
 from code_rlvr.verifier.running import RunningProgram
@@ -57,7 +58,10 @@ class Sandbox:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._closed = False
-        first = Worker(self._interpreter, isolation)
+        self._place = find_place()
+        if self._place:
+            remove_left_overs(self._place)
+        first = self._start_worker()
         self.layers, self.version = first.layers, first.version
         self._idle, self._busy = [first], set[Worker]()
         if isolation == "full" and "seccomp" not in self.layers:
@@ -98,10 +102,13 @@ class Sandbox:
             if worker:
                 self._busy.add(worker)
         if worker is None:
-            worker = Worker(self._interpreter, self._isolation)
+            worker = self._start_worker()
             with self._lock:
                 self._busy.add(worker)
         return worker
+
+    def _start_worker(self) -> Worker:
+        return Worker(self._interpreter, self._isolation, new_name(self._place) if self._place else "")
 
     def __enter__(self) -> Sandbox:
         return self

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from code_rlvr.errors import JudgeFault
+from code_rlvr.verifier.cgroup import MemoryBound
 from code_rlvr.verifier.guard.messages import MESSAGE_BYTES, pack_request, send_files, unpack_answer
 from code_rlvr.verifier.interpreter import Interpreter
 
@@ -44,6 +45,7 @@ class Worker:
     Args:
         interpreter: What runs it.
         isolation: "full" or "process".
+        group_path: A control group for it to make, or "" for none.
 
     Attributes:
         layers: The names of the layers that are active in it.
@@ -53,7 +55,7 @@ class Worker:
         JudgeFault: If it does not start.
     """
 
-    def __init__(self, interpreter: Interpreter, isolation: str) -> None:
+    def __init__(self, interpreter: Interpreter, isolation: str, group_path: str = "") -> None:
         self.programs = 0
         self._stack = contextlib.ExitStack()
         try:
@@ -65,7 +67,7 @@ class Worker:
             with theirs:
                 self._log_fd = os.memfd_create("log")
                 self._stack.callback(os.close, self._log_fd)
-                self._process = _spawn(interpreter, isolation, theirs, self._log_fd)
+                self._process = _spawn(interpreter, isolation, group_path, theirs, self._log_fd)
             settings = {
                 "isolation": isolation,
                 "packages": interpreter.packages,
@@ -75,6 +77,9 @@ class Worker:
             with closing_fd(memory_file(pack_request(settings))) as fd:  # an interpreter may have many libraries
                 self.send({}, [fd])
             ready, _ = self.receive(START_S)
+            self._memory = MemoryBound(group_path) if "cgroup" in ready["layers"] else None
+            if self._memory:
+                self._stack.callback(self._memory.close)
         except OSError as error:
             self.close()
             raise JudgeFault(f"the sandbox cannot start a process: {error}") from error
@@ -97,6 +102,22 @@ class Worker:
                 self._control.send(pack_request(request))
         except OSError as error:  # TimeoutError is one
             raise self.fault(f"takes no messages ({error})") from error
+
+    def bound_memory(self, program_mib: int) -> None:
+        """Bound the memory of all of the worker's processes together, for a program with this limit.
+
+        Raises:
+            JudgeFault: If its control group is gone.
+        """
+        if self._memory:
+            try:
+                self._memory.set_for(program_mib)
+            except OSError as error:
+                raise self.fault(f"has lost its control group ({error})") from error
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether that bound has ended a process since this was asked last."""
+        return self._memory is not None and self._memory.has_killed()
 
     @property
     def pid(self) -> int:
@@ -168,11 +189,13 @@ def memory_file(content: bytes) -> int:
     return fd
 
 
-def _spawn(interpreter: Interpreter, isolation: str, control: socket.socket, log_fd: int) -> subprocess.Popen[bytes]:
+def _spawn(
+    interpreter: Interpreter, isolation: str, group_path: str, control: socket.socket, log_fd: int
+) -> subprocess.Popen[bytes]:
     python = [interpreter.executable, "-s", "-S", "-X", "utf8", "-c"]
     zygote = [*python, _BOOT.format(home=_HOME, module="zygote", arguments=(control.fileno(),))]
     covered = [folder for folder in _EMPTY if not any(path.startswith(folder) for path in interpreter.readable)]
-    arguments = (os.getpid(), control.fileno(), isolation, covered, zygote)
+    arguments = (os.getpid(), control.fileno(), isolation, covered, group_path, zygote)
     return subprocess.Popen(
         [*python, _BOOT.format(home=_HOME, module="keeper", arguments=arguments)],
         stdin=subprocess.DEVNULL,

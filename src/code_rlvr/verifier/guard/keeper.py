@@ -3,7 +3,7 @@
 The zygote is a fresh interpreter and not a fork of this one: every generation of forks makes the next fork slower,
 as the kernel keeps the chain of ancestors for each mapping.
 
-Covered: namespaces, mounts, the end of everything when the judge is killed.
+Covered: namespaces, mounts, the worker's control group, the end of everything when the judge is killed.
 Not covered: the zygote's own confinement (`zygote`).
 """
 
@@ -14,6 +14,7 @@ import select
 import sys
 
 from . import kernel
+from .cgroup import ControlGroup
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _NAMESPACES = (
 )  # fmt: skip
 
 
-def main(judge: int, control_fd: int, isolation: str, folders: list[str], zygote: list[str]) -> NoReturn:
+def main(
+    judge: int, control_fd: int, isolation: str, folders: list[str], group_path: str, zygote: list[str]
+) -> NoReturn:
     """Keep a zygote until it ends or the judge's process does.
 
     Args:
@@ -34,18 +37,22 @@ def main(judge: int, control_fd: int, isolation: str, folders: list[str], zygote
         control_fd: The zygote's socket to the judge.
         isolation: "full" or "process".
         folders: Which may be covered by an empty one to work in, as the zygote needs nothing of them.
-        zygote: The command that is to become the zygote; told in addition which namespaces there are, and the folder.
+        group_path: The control group to make, or "" for none.
+        zygote: The command that is to become the zygote; told in addition the layers that there are, and the folder.
     """
     caller = os.pidfd_open(judge)
     if os.getppid() != judge:  # it ended before the line above, and its id may be another's by now
         os._exit(1)
-    namespaces = enter_namespaces() if isolation == "full" else []
+    group = make_group(group_path)
+    layers = enter_namespaces() if isolation == "full" else []
     pid = os.fork()
     if pid == 0:
         try:
-            folder = enter_empty_folder(folders, namespaces)
+            folder = enter_empty_folder(folders, layers)
+            if group and joins(group):
+                layers.append("cgroup")
             kernel.prctl(kernel.PR_SET_PDEATHSIG, kernel.SIGKILL)
-            os.execv(sys.executable, [*zygote, ",".join(namespaces), folder])
+            os.execv(sys.executable, [*zygote, ",".join(layers), folder])
         finally:
             os._exit(1)
     os.close(control_fd)  # or the judge would not see the zygote end
@@ -55,7 +62,26 @@ def main(judge: int, control_fd: int, isolation: str, folders: list[str], zygote
     poll.poll()
     os.kill(pid, kernel.SIGKILL)
     os.waitpid(pid, 0)
+    if group:
+        group.remove()
     os._exit(0)
+
+
+def make_group(path: str) -> ControlGroup | None:
+    """A control group, if one is wanted and permitted."""
+    try:
+        return ControlGroup(path) if path else None
+    except OSError:
+        return None
+
+
+def joins(group: ControlGroup) -> bool:
+    """Put this process into a group; whether that was permitted."""
+    try:
+        group.join()
+    except OSError:
+        return False
+    return True
 
 
 def enter_namespaces() -> list[str]:

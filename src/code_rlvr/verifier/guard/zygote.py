@@ -43,12 +43,12 @@ PRELOADED = (
 )  # fmt: skip
 
 
-def main(control_fd: int, namespaces: str, folder: str) -> NoReturn:
+def main(control_fd: int, layers_so_far: str, folder: str) -> NoReturn:
     """Become the zygote: confine this process, then run one program after another until the judge hangs up.
 
     Args:
         control_fd: The socket to the judge.
-        namespaces: The names of those that the keeper has made, with commas.
+        layers_so_far: The names of those that the keeper has put on, with commas.
         folder: An empty folder that programs may list, or "".
     """
     kernel.prctl(kernel.PR_SET_PDEATHSIG, kernel.SIGKILL)
@@ -59,7 +59,7 @@ def main(control_fd: int, namespaces: str, folder: str) -> NoReturn:
     prepare_interpreter(settings["packages"])
     if folder:
         settings["listable"].append(folder)
-    layers = namespaces.split(",") if namespaces else []
+    layers = layers_so_far.split(",") if layers_so_far else []
     confinement = confine(settings, layers)
     rehearse(confinement)
     gc.collect()
