@@ -170,7 +170,7 @@ class Problem:
         statement: What the model is asked, without any instruction about format.
         tests: What a right program has to pass.
         data_source: The name under which metrics of this problem are grouped.
-        reference: A program that passes, where known.
+        references: Programs that are said to pass, where known.
         family: Problems of one family differ in wording or parameters only; splits keep them apart.
     """
 
@@ -178,5 +178,5 @@ class Problem:
     statement: str
     tests: Tests
     data_source: str
-    reference: str | None = None
+    references: tuple[str, ...] = ()
     family: str | None = None

@@ -116,7 +116,7 @@ def test_held_out_problem_is_new_in_the_way_that_it_says(starter: StarterSet, co
     for problem in starter.heldout:
         family = BY_NAME[problem.family or ""]
         says = starter.novelty[problem.problem_id]
-        new_values = problem.reference not in {
+        new_values = problem.references[0] not in {
             family.program(values, name=name) for values in family.seen for name in ("f", "g", "solve")
         }
         assert new_values == ("parameter" in says), problem
@@ -153,7 +153,7 @@ def test_function_statement_states_the_name_that_the_tests_call(starter: Starter
     assert {problem.tests.fn_name for problem in functions} == {"f", "g", "solve"}
     for problem in functions:
         assert f"{problem.tests.fn_name}(" in problem.statement
-        assert (problem.reference or "").startswith(f"def {problem.tests.fn_name}(")
+        assert problem.references[0].startswith(f"def {problem.tests.fn_name}(")
 
 
 def test_each_statement_asks_for_one_thing() -> None:
@@ -238,9 +238,9 @@ def test_judge_accepts_references_and_rejects_mistakes(starter: StarterSet) -> N
     programs = []
     for name in ("at_most_k", "reverse_word", "f_tally", "f_keep_multiples"):
         problem = next(problem for problem in starter.heldout if problem.family == name)
-        assert problem.reference is not None
-        broken = problem.reference.replace("min", "max").replace("-1]", "1]").replace(" if x%", " if not x%")
-        programs += [(problem.reference, problem.tests), (broken.replace("w.count(x)", "1"), problem.tests)]
+        (reference,) = problem.references
+        broken = reference.replace("min", "max").replace("-1]", "1]").replace(" if x%", " if not x%")
+        programs += [(reference, problem.tests), (broken.replace("w.count(x)", "1"), problem.tests)]
     with Judge(workers=1) as judge:
         verdicts = [judge.judge(program, tests).verdict for program, tests in programs]
     assert verdicts == [Verdict.ACCEPTED, Verdict.WRONG_ANSWER] * 4

@@ -147,6 +147,6 @@ def _make_problem(family: Family, wording: Wording, values: Values, problem_id: 
         statement=write_statement(family, wording, values),
         tests=make_tests(family, values, Random(problem_id), name),
         data_source=DATA_SOURCE,
-        reference=family.program(values, name=name or "f"),
+        references=(family.program(values, name=name or "f"),),
         family=family.name,
     )
