@@ -1,6 +1,7 @@
 """What a source is: a named way to read one data set's rows as problems.
 
-Covered: the types that sources and `prepare` share.  Not covered: each source's own layout (its module), files (`rows`).
+Covered: the types that sources and `prepare` share.
+Not covered: each source's own layout (its module), files (`rows`).
 """
 
 from __future__ import annotations
