@@ -25,13 +25,13 @@ check: $(VENV)/.installed ## Linter, formatter and types.
 lock: ## Resolve constraints.txt anew (needs uv on the PATH).
 	@echo '# Pinned versions of everything, for `make`; made by `make lock`.' > constraints.txt
 	uv pip compile --quiet --universal --python-version 3.10 --no-annotate --no-header --upgrade \
-		--extra train --extra report --extra dev --constraint pins.txt pyproject.toml >> constraints.txt
+		--extra data --extra train --extra report --extra dev --constraint pins.txt pyproject.toml >> constraints.txt
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "code-rlvr needs Python 3.10, 3.11 or 3.12; install one, or run: make PYTHON=/path/to/python"; exit 1; }
 	@echo "Installing into $(VENV) with $(PYTHON): about 2 GB, 3 minutes."
 	@$(PYTHON) -m venv $(VENV) || { echo "this Python cannot make environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,report,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[data,train,report,dev]'
 	@touch $@
 
 clean: ## Remove the environment and all caches; runs stay.

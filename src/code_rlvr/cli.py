@@ -81,6 +81,70 @@ def quickstart(
 
 @app.command(
     epilog="Examples, one a line:\n\n"
+    "`code-rlvr prepare eurus --model Qwen/Qwen2.5-Coder-0.5B-Instruct --benchmark humaneval --out data/eurus`\n\n"
+    "`code-rlvr prepare my-problems.jsonl --train-size 500 --out data/mine`\n\n"
+    "`code-rlvr prepare taco=train.parquet --validation apps=test.jsonl --out data/contests`\n\n"
+    "Sources are files, folders and data sets on the hub (OWNER/NAME, or a short name); LAYOUT=SOURCE names the layout "
+    "of the rows where the first row does not tell. docs/data.md has the layouts.",
+)
+def prepare(
+    sources: Annotated[list[str], typer.Argument(help="Where the problems come from; any number.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the set: parquet files, manifest.json and more.")],
+    validation: Annotated[
+        list[str] | None, typer.Option(help="Sources for validation; a part of the others if left out. Repeatable.")
+    ] = None,
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="Source whose problems must not be in the set. Repeatable.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model to be trained: its tokenizer measures prompts; estimated if left out.")
+    ] = None,
+    max_prompt_tokens: Annotated[int, typer.Option(min=1, help="Longer prompts are dropped.")] = 512,
+    max_tests: Annotated[int, typer.Option(min=1, help="Of more tests, a problem keeps a sample.")] = 32,
+    max_test_kib: Annotated[int, typer.Option(min=1, help="Size of a problem's tests together.")] = 256,
+    train_size: Annotated[int, typer.Option(min=0, help="Problems for training, a sample; 0 for all.")] = 1000,
+    validation_size: Annotated[
+        int | None, typer.Option(min=1, help="Problems for validation; all that were given, or a tenth, at most 200.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of every sample.")] = 0,
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit of data sets on the hub.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the set that is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest only.")] = False,
+) -> None:
+    """Turn problems of any kind into a clean set to train on, and account for every row.
+
+    Interrupted, the same command goes on where it stopped.
+    """
+    from code_rlvr.data.prepare.manifest import outcome_table
+    from code_rlvr.data.prepare.run import PrepareSettings
+    from code_rlvr.data.prepare.run import prepare as run_prepare
+
+    settings = PrepareSettings(
+        sources=tuple(sources),
+        out=out,
+        validation=tuple(validation or ()),
+        benchmarks=tuple(benchmark or ()),
+        model=model,
+        revision=revision,
+        max_prompt_tokens=max_prompt_tokens,
+        max_tests=max_tests,
+        max_test_kib=max_test_kib,
+        train_size=train_size or None,
+        validation_size=validation_size,
+        seed=seed,
+        overwrite=overwrite,
+    )
+    prepared = run_prepare(settings, Console(stderr=True, highlight=False))
+    if as_json:
+        typer.echo(json.dumps(prepared.manifest))
+        return
+    Console(highlight=False).print(outcome_table(prepared.manifest))
+    typer.echo(f"{prepared.folder}; next: code-rlvr audit {prepared.folder}")
+
+
+@app.command(
+    epilog="Examples, one a line:\n\n"
     "`code-rlvr verify problems.jsonl solutions.jsonl --out verdicts.jsonl`\n\n"
     "`code-rlvr verify train.parquet samples.jsonl --max-tests 20 --workers 8 --json`\n\n"
     "Exit codes: 0 all were judged, 1 something was not, or a known label was contradicted, 2 bad input.",

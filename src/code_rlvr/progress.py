@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+LOG_EVERY_S = 30.0  # where there is no terminal to draw a bar on
+
 
 class Stages:
     """Shows the stages of one job.
@@ -42,17 +44,17 @@ class Stages:
         self._console.print(f"     {escape(text)}", soft_wrap=True)
 
     @contextmanager
-    def bar(self, total: int) -> Iterator[Callable[[int, str], None]]:
-        """Show a bar while something long runs.
+    def bar(self, total: int | None) -> Iterator[Callable[[int, str], None]]:
+        """Show a bar while something long runs; in a log, a line now and then.
 
         Args:
-            total: How much there is to do.
+            total: How much there is to do; None if that is not known.
 
         Yields:
             A function to call with how much is done and a few words.
         """
         if not self._console.is_terminal:
-            yield lambda done, words: None
+            yield self._log_now_and_then(total)
             return
         columns = (
             TextColumn("    "),
@@ -64,3 +66,14 @@ class Stages:
         with Progress(*columns, console=self._console, transient=True) as progress:
             task = progress.add_task("", total=total)
             yield lambda done, words: progress.update(task, completed=done, description=escape(words))
+
+    def _log_now_and_then(self, total: int | None) -> Callable[[int, str], None]:
+        due = time.monotonic() + LOG_EVERY_S
+
+        def show(done: int, words: str) -> None:
+            nonlocal due
+            if time.monotonic() >= due:
+                due = time.monotonic() + LOG_EVERY_S
+                self.note(f"{done:,}" + (f" of {total:,}" if total else "") + f"  {words}")
+
+        return show

@@ -1,0 +1,128 @@
+"""Tests as data sets write them, in the forms that `Tests.parse` does not know.
+
+| form | read as |
+|---|---|
+| `[{"input", "output", "testtype"?}]` with `stdin` or no test type | stdio |
+| the same with `functional`; `metadata.func_name` or `fn_name` beside | call, an argument in JSON a line |
+| `{"functional": source}`; source that is no JSON, with lines of `assert` or `def test_` (KodCode) | assert |
+| whatever `Tests.parse` knows | that |
+| null, empty text, `{}`, `[]`, no inputs and no outputs | no tests |
+
+Any of them may be a text of JSON, and parquet may have filled it up with nulls.  Integer keys of a dict argument,
+which JSON can write as text only, stay text here: the judge turns a dict whose keys are all integers back when it
+makes the call, by the convention of APPS and TACO, and compares what comes back by the keys that JSON would write.
+
+Covered: choosing the form.  Not covered: the values (`ground_truth`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from code_rlvr.data.sources.columns import from_json_if_any
+from code_rlvr.errors import TestsFormatError
+from code_rlvr.ground_truth import Tests
+
+OPTIONS = ("time_limit_s", "memory_limit_mib", "compare", "rel_tol", "abs_tol", "case_sensitive")
+
+_ASSERTING = re.compile(r"^[ \t]*(?:assert\b|def test_)", re.MULTILINE)
+_TEST_TYPES = {
+    None: "stdio",
+    "": "stdio",
+    "stdin": "stdio",
+    "stdin_stdout": "stdio",
+    "functional": "call",
+    "function_call": "call",
+}
+
+
+def read_tests(
+    given: Any, extra_info: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+) -> Tests | None:
+    """The tests of a row in any of the forms above.
+
+    Args:
+        given: The ground truth.
+        extra_info: The row's `extra_info`, whose `tests` count if the ground truth holds none.
+        options: Time limits and comparisons that hold unless the ground truth itself says otherwise.
+
+    Returns:
+        None if there are no tests.
+
+    Raises:
+        TestsFormatError: There are some, and they are malformed.
+    """
+    beside = None if extra_info is None or extra_info.get("tests") in (None, "", []) else extra_info
+    found = from_json_if_any(given)
+    if isinstance(found, (list, tuple)):
+        found = layout_of_cases(found)
+    if isinstance(found, str) and _ASSERTING.search(found):
+        found = {"asserts": found}
+    if beside is not None and not isinstance(found, Mapping):
+        found = {}  # a reference solution may stand where others have their tests
+    if isinstance(found, Mapping):
+        found = {str(key): value for key, value in found.items() if value is not None}
+        if "functional" in found:
+            found["asserts"] = found.pop("functional")
+        if beside is None and not _holds_tests(found):
+            return None
+        found = {**{key: value for key, value in (options or {}).items() if value is not None}, **found}
+    elif found is None or (isinstance(found, str) and not found.strip()):
+        return None
+    try:
+        return Tests.parse(found, beside)
+    except (RecursionError, OverflowError) as error:  # nested beyond reason; an option that no float can hold
+        raise TestsFormatError(f"cannot be read: {error}", field="ground_truth") from None
+
+
+def layout_of_cases(cases: Any, fn_name: object = None) -> dict[str, Any]:
+    """A list of cases as one layout that `Tests.parse` knows.
+
+    Args:
+        cases: Objects with `input` and `output`, all of the same test type.
+        fn_name: The function that functional cases call, if they do not say it themselves.
+
+    Returns:
+        `inputs`, `outputs` and, for calls, `fn_name`; empty if there are no cases.
+
+    Raises:
+        TestsFormatError: A case lacks something, or they are not of one kind.
+    """
+    kinds: dict[str, None] = {}
+    names: dict[str, None] = {}
+    for i, case in enumerate(cases):
+        if not isinstance(case, Mapping) or "input" not in case or "output" not in case:
+            raise TestsFormatError("has to be an object with input and output", field=f"ground_truth[{i}]")
+        kind = _kind(case, i)
+        kinds[kind] = None
+        if kind == "call":
+            names[_function_name(case, fn_name, i)] = None
+    if len(kinds) > 1 or len(names) > 1:
+        mixed = f"functions, {sorted(names)}" if len(names) > 1 else f"test types, {sorted(kinds)}"
+        raise TestsFormatError(f"mixes {mixed}; the cases of one problem have to be alike", field="ground_truth")
+    layout: dict[str, Any] = {key + "s": [case[key] for case in cases] for key in ("input", "output")}
+    return {**layout, **({"fn_name": next(iter(names))} if names else {})} if kinds else {}
+
+
+def _kind(case: Mapping[str, Any], i: int) -> str:
+    test_type = case.get("testtype", case.get("type"))
+    if not isinstance(test_type, str | None) or test_type not in _TEST_TYPES:
+        raise TestsFormatError(f"is {test_type!r}; known are stdin and functional", field=f"ground_truth[{i}].testtype")
+    return _TEST_TYPES[test_type]
+
+
+def _function_name(case: Mapping[str, Any], fn_name: object, i: int) -> str:
+    metadata = from_json_if_any(case.get("metadata"))
+    told = metadata.get("func_name") if isinstance(metadata, Mapping) else None
+    name = told or case.get("fn_name") or fn_name
+    if not isinstance(name, str):
+        raise TestsFormatError("a functional test needs metadata.func_name, a text", field=f"ground_truth[{i}]")
+    return name
+
+
+def _holds_tests(layout: Mapping[str, Any]) -> bool:
+    """Whether there is more than emptiness; what is malformed counts as there, so that it is not passed over."""
+    named = {key: value for key, value in layout.items() if key not in (*OPTIONS, "fn_name", "entry_point", "prelude")}
+    return any(value not in ("", [], ()) for value in named.values())
