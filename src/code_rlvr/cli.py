@@ -100,6 +100,9 @@ def prepare(
     model: Annotated[
         str | None, typer.Option(help="Model to be trained: its tokenizer measures prompts; estimated if left out.")
     ] = None,
+    instruction: Annotated[
+        str | None, typer.Option(help="What prompts say about the form of the answer; '' for nothing, else our own.")
+    ] = None,
     max_prompt_tokens: Annotated[int, typer.Option(min=1, help="Longer prompts are dropped.")] = 512,
     max_tests: Annotated[int, typer.Option(min=1, help="Of more tests, a problem keeps a sample.")] = 32,
     max_test_kib: Annotated[int, typer.Option(min=1, help="Size of a problem's tests together.")] = 256,
@@ -127,6 +130,7 @@ def prepare(
         benchmarks=tuple(benchmark or ()),
         model=model,
         revision=revision,
+        instruction=instruction,
         max_prompt_tokens=max_prompt_tokens,
         max_tests=max_tests,
         max_test_kib=max_test_kib,

@@ -23,13 +23,14 @@ ROWS = "rows.jsonl"
 Choices = Mapping[Split, Sequence[Choice]]
 
 
-def write_set(folder: Path, spool: Spool, choices: Choices) -> dict[str, int]:
+def write_set(folder: Path, spool: Spool, choices: Choices, instruction: str | None) -> dict[str, int]:
     """Write everything that was chosen.
 
     Args:
         folder: An empty one.
         spool: The candidates.
         choices: What becomes of them, in their order.
+        instruction: See `build_prompt`.
 
     Returns:
         How many problems or lines each file has.
@@ -38,7 +39,7 @@ def write_set(folder: Path, spool: Spool, choices: Choices) -> dict[str, int]:
     for split in SPLITS:
         file = folder / f"{split}.parquet"
         problems = (_problem(row) for row in _chosen(spool, choices, split))
-        sizes[file.name] = write_parquet(file, problems, split=split)
+        sizes[file.name] = write_parquet(file, problems, split=split, instruction=instruction)
     sizes[SOLUTIONS] = _write_lines(folder / SOLUTIONS, _solutions(spool, choices))
     sizes[ROWS] = _write_lines(folder / ROWS, _rows(spool, choices))
     return sizes

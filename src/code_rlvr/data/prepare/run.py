@@ -48,6 +48,7 @@ class PrepareSettings:
         benchmarks: Words that mean files of problems that must not be in the set.
         model: The model to be trained, whose tokenizer counts prompts; None for an estimate.
         revision: Of data sets on the hub.
+        instruction: What prompts say about the form of the answer; see `build_prompt`.
         max_prompt_tokens, max_tests, max_test_kib: What a problem may be like; the last for all its tests together.
         train_size, validation_size: How many problems; see `Sizes`.
         seed: Of every sample.
@@ -60,6 +61,7 @@ class PrepareSettings:
     benchmarks: tuple[str, ...] = ()
     model: str | None = None
     revision: str | None = None
+    instruction: str | None = None
     max_prompt_tokens: int = 512
     max_tests: int = 32
     max_test_kib: int = 256
@@ -70,13 +72,14 @@ class PrepareSettings:
 
     def rules(self) -> dict[str, Any]:
         """Everything but files that the outcome depends on, for the manifest."""
-        names = ("max_prompt_tokens", "max_tests", "max_test_kib", "train_size", "validation_size", "seed")
-        return {name: getattr(self, name) for name in names}
+        names = ("instruction", "max_prompt_tokens", "max_tests", "max_test_kib", "train_size", "validation_size")
+        return {name: getattr(self, name) for name in (*names, "seed")}
 
     @property
     def bounds(self) -> Bounds:
         """What a problem may be like."""
-        return Bounds(self.max_prompt_tokens, self.max_tests, 1024 * self.max_test_kib, self.seed)
+        kib = 1024
+        return Bounds(self.max_prompt_tokens, self.max_tests, kib * self.max_test_kib, self.seed, self.instruction)
 
     @property
     def sizes(self) -> Sizes:
@@ -129,7 +132,7 @@ def prepare(settings: PrepareSettings, console: Console) -> Prepared:
             written = unfinished / "set"
             shutil.rmtree(written, ignore_errors=True)
             written.mkdir()
-            sizes = write_set(written, spool, choices)
+            sizes = write_set(written, spool, choices, settings.instruction)
             manifest = make_manifest(written, given, counts, sizes)
             _move(written, settings.out)
     shutil.rmtree(unfinished)

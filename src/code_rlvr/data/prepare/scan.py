@@ -33,12 +33,14 @@ class Bounds:
         max_prompt_tokens: The longest prompt, template included.
         max_tests, max_test_bytes: See `bound_tests`.
         seed: Of the samples of tests.
+        instruction: See `build_prompt`.
     """
 
     max_prompt_tokens: int
     max_tests: int
     max_test_bytes: int
     seed: int
+    instruction: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ class Scanner:
                 usable.append(found)
             else:
                 dropped.append(found)
-        tokens = self.lengths.count([build_prompt(one.problem.statement, one.tests) for one in usable])
+        instruction = self.bounds.instruction
+        prompts = [build_prompt(one.problem.statement, one.tests, instruction) for one in usable]
+        tokens = self.lengths.count(prompts)
         candidates = []
         for one, length in zip(usable, tokens, strict=True):
             if length > self.bounds.max_prompt_tokens:

@@ -58,10 +58,10 @@ def read_tests(
     found = from_json_if_any(given)
     if isinstance(found, (list, tuple)):
         found = layout_of_cases(found)
-    if isinstance(found, str) and _ASSERTING.search(found):
-        found = {"asserts": found}
     if beside is not None and not isinstance(found, Mapping):
         found = {}  # a reference solution may stand where others have their tests
+    if isinstance(found, str) and _ASSERTING.search(found):
+        found = {"asserts": found}
     if isinstance(found, Mapping):
         found = {str(key): value for key, value in found.items() if value is not None}
         if "functional" in found:

@@ -23,7 +23,7 @@ from code_rlvr.data.sources.cases import OPTIONS, read_tests
 from code_rlvr.data.sources.columns import from_json_if_any, need, read_id, read_text, read_texts, unfit
 from code_rlvr.data.sources.references import REFERENCE_KEYS, read_references
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
-from code_rlvr.data.sources.statements import statement_of_chat, without_endings
+from code_rlvr.data.sources.statements import statement_of_either, without_endings
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.parsing import parse
@@ -97,11 +97,7 @@ def _read_asserts(row: Row) -> Problem | Drop:
     given = from_json_if_any(need(row, "tests"))
     if given is not None and not isinstance(given, (str, list, tuple)):
         raise unfit("tests", given, "Python source with assertions, or a list of it")
-    statement = (
-        without_endings(read_text(row, "prompt"))
-        if isinstance(row["prompt"], str)
-        else statement_of_chat(row, "prompt")
-    )
+    statement = statement_of_either(row, "prompt")
     problem_id, references = read_id(row, "problem_id", "id", "task_id"), read_references(row)
     blocks = [given] if isinstance(given, str) else list(given or [])
     told = {key: row[key] for key in ("entry_point", "prelude") if row.get(key) is not None}

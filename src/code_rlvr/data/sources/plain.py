@@ -29,7 +29,7 @@ from code_rlvr.data.sources.cases import OPTIONS, read_tests
 from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, from_json_if_any, read_id, read_part, read_text
 from code_rlvr.data.sources.references import REFERENCE_KEYS, read_references
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
-from code_rlvr.data.sources.statements import statement_of_chat, without_endings
+from code_rlvr.data.sources.statements import statement_of_either
 from code_rlvr.data.sources.verl_rows import is_coding
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
@@ -91,7 +91,7 @@ def _statement(row: Row) -> str:
         )
     for key in there:
         if row[key] is not None:
-            return without_endings(row[key]) if isinstance(row[key], str) else statement_of_chat(row, key)
+            return statement_of_either(row, key)
     return ""
 
 

@@ -70,6 +70,16 @@ def with_starter_code(statement: str, starter_code: str) -> str:
     return f"{statement.rstrip()}\n\nStart from this code:\n```python\n{starter_code.rstrip()}\n```"
 
 
+def statement_of_either(row: Row, key: str) -> str:
+    """The statement in a column that holds a text or a chat list, without known endings.
+
+    Raises:
+        DataError: It is neither, or no message is the user's.
+    """
+    value = row[key]
+    return without_endings(value) if isinstance(value, str) else statement_of_chat(row, key)
+
+
 def statement_of_chat(row: Row, key: str) -> str:
     """The statement in a chat list: its last user message; system messages and examples before it are left out.
 
