@@ -201,7 +201,8 @@ def test_a_struct_that_parquet_filled_up_with_nulls_is_read() -> None:
 def test_tests_in_extra_info_count_where_the_ground_truth_is_a_solution() -> None:
     info = {"index": 1, "tests": ["assert twice(2) == 4"], "entry_point": "twice"}
     expected = Tests.assertions(["assert twice(2) == 4"], entry_point="twice")
-    assert with_truth("def twice(n): return 2 * n", extra_info=info).tests == expected
+    assert with_truth("def twice(n):\n    return 2 * n", extra_info=info).tests == expected
+    assert with_truth("def twice(n):\n    assert n\n    return 2 * n", extra_info=info).tests == expected
     assert with_truth(None, extra_info=info).tests == expected
     assert with_truth({"inputs": None}, extra_info=info).tests == expected
 
@@ -244,9 +245,12 @@ def test_cases_that_are_not_alike_are_malformed(cases: list[dict[str, Any]], wha
 @pytest.mark.parametrize(
     "truth",
     [
-        '{"fn_name": "f", "inputs": [[' + "[" * depth + "]" * depth + ']], "outputs": [0]}' for depth in (900, 5000)
-    ] + ['{"inputs": ["1"], "outputs": ["1"], "time_limit_s": 1' + "0" * 400 + "}"],
-)  # fmt: skip
+        '{"fn_name": "f", "inputs": [[' + "[" * 900 + "]" * 900 + ']], "outputs": [0]}',
+        '{"fn_name": "f", "inputs": [[' + "[" * 5000 + "]" * 5000 + ']], "outputs": [0]}',
+        '{"inputs": ["1"], "outputs": ["1"], "time_limit_s": 1' + "0" * 400 + "}",
+    ],
+    ids=["deep", "deeper than JSON is read", "too long for a float"],
+)
 def test_values_beyond_reason_are_malformed(truth: str) -> None:
     with pytest.raises(TestsFormatError, match="ground_truth"):
         with_truth(truth)
