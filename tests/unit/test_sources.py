@@ -118,7 +118,7 @@ def test_a_missing_column_is_named_with_a_remedy(name: str, key: str) -> None:
 
 
 def test_a_plain_row_without_any_statement_names_the_columns_that_would_do() -> None:
-    with pytest.raises(DataError, match=r"statement, prompt, question, problem.*--source"):
+    with pytest.raises(DataError, match=r"statement, prompt, question, problem.*plain=FILE"):
         SOURCES["plain"].read({"tests": {"inputs": [""], "outputs": [""]}})
 
 
@@ -196,13 +196,13 @@ def test_malformed_tests_are_an_error_and_not_a_drop(name: str, broken: dict[str
 
 
 def test_a_row_of_no_known_layout_names_the_sources_and_the_remedy() -> None:
-    with pytest.raises(DataError, match=r"colour.*--source NAME.*eurus, verl, apps") as caught:
+    with pytest.raises(DataError, match=r"colour.*plain=FILE.*eurus, verl, apps") as caught:
         detect({"colour": "red", "size": 4})
     assert all(name in str(caught.value) for name in SOURCES)
 
 
 def test_a_row_of_two_layouts_names_both() -> None:
-    with pytest.raises(DataError, match=r"apps or taco.*--source NAME"):
+    with pytest.raises(DataError, match=r"apps or taco.*plain=FILE"):
         detect({**APPS, **TACO})
 
 

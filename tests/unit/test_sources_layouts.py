@@ -137,7 +137,7 @@ def test_a_function_with_integer_keys_is_called_with_integers(judge: Judge) -> N
 @pytest.mark.parametrize("name", ["eurus", "verl"])
 def test_a_prompt_that_is_a_plain_text_is_refused_with_a_remedy(name: str) -> None:
     row = EURUS if name == "eurus" else VERL
-    with pytest.raises(DataError, match=r"'prompt' is a plain text.*\"role\": \"user\".*--source"):
+    with pytest.raises(DataError, match=r"'prompt' is a plain text.*\"role\": \"user\".*plain=FILE"):
         SOURCES[name].read({**row, "prompt": "Print twice the number."})
 
 

@@ -60,8 +60,8 @@ def detect(row: Row) -> Source:
     there = ", ".join(sorted(map(str, row))) or "none"
     what = f"it may be {' or '.join(source.name for source in best)}" if best else "it is none that is known"
     raise DataError(
-        f"the layout cannot be told by the columns ({there}): {what}; name one with --source NAME, "
-        f"of {', '.join(SOURCES)}"
+        f"the layout cannot be told by the columns ({there}): {what}; name one before the file, as in "
+        f"plain=FILE; known are {', '.join(SOURCES)}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from code_rlvr.data.sources.source import Row
 from code_rlvr.errors import DataError, TestsFormatError
 
-ANOTHER_LAYOUT = "if the rows have another layout, name it with --source"
+ANOTHER_LAYOUT = "if the rows have another layout, name it before the file, as in plain=FILE"
 
 _NOT_JSON = object()
 

@@ -51,7 +51,7 @@ class Source:
     """A data set's layout.
 
     Args:
-        name: What `--source` calls it.
+        name: What the command line calls it, as in `taco=FILE`.
         read: One row as a problem, or why it is none.  Its `problem_id` is the row's own id, "" if it has none;
             `TestsFormatError` for malformed tests, `DataError` for a row that is not of this layout.
         marks: Keys that every row has, and by which the layout is recognised.

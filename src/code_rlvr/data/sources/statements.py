@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from code_rlvr.data.prompts import ASSERT_INSTRUCTION, FUNCTION_INSTRUCTION, STDIN_INSTRUCTION
-from code_rlvr.data.sources.columns import unfit
+from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, unfit
 from code_rlvr.data.sources.source import Row
 from code_rlvr.errors import DataError
 
@@ -100,7 +100,7 @@ def statement_of_chat(row: Row, key: str) -> str:
         raise DataError(
             f"column {key!r} is a plain text; it has to be a chat list such as "
             '[{"role": "user", "content": "…"}], because a text has no chat template applied to it: put the text '
-            "into one message, or, if the rows are not of verl's layout, name theirs with --source"
+            f"into one message; {ANOTHER_LAYOUT}"
         )
     if not isinstance(chat, (list, tuple)) or not all(isinstance(message, Mapping) for message in chat):
         raise unfit(key, chat, "a chat list of messages, each with role and content")
