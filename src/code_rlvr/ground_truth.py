@@ -150,6 +150,13 @@ def _as_object(ground_truth: object, optional: bool) -> dict[str, Any]:
 
 
 def _read(layout: dict[str, Any]) -> Tests:
+    try:
+        return _read_kind(layout)
+    except (RecursionError, OverflowError) as error:  # nested beyond reason; an option that no float can hold
+        raise TestsFormatError(f"cannot be read: {error}", field="ground_truth") from None
+
+
+def _read_kind(layout: dict[str, Any]) -> Tests:
     kind: Kind
     known: tuple[str, ...]
     if "assert_case" in layout or "asserts" in layout:

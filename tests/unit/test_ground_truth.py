@@ -174,3 +174,15 @@ def test_malformed_calls_of_livecodebench_are_refused(inputs: list[Any], outputs
     with pytest.raises(TestsFormatError) as refused:
         Tests.parse({"fn_name": "f", "inputs": inputs, "outputs": outputs})
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"inputs": ["1"], "outputs": ["1"], "time_limit_s": 10**400},
+        {"fn_name": "f", "inputs": [[json.loads("[" * 700 + "]" * 700)]], "outputs": [[1]]},
+    ],
+)
+def test_what_no_float_holds_and_no_stack_walks_is_malformed(layout: dict[str, Any]) -> None:
+    with pytest.raises(TestsFormatError, match="cannot be read"):
+        Tests.parse(layout)
