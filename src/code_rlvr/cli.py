@@ -44,14 +44,23 @@ IsolationOption = Annotated[
 
 def main() -> None:
     """Run the command line; turn our exceptions into one message and an exit code."""
+    words, raw = _split_at_dashes(sys.argv[1:])
     try:
-        app()
+        app(args=words, obj=raw)
     except CodeRlvrError as error:
         _errors.print(f"[bold red]error:[/] {_escape(str(error))}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         _errors.print("interrupted; the same command goes on where it stopped")
         sys.exit(130)
+
+
+def _split_at_dashes(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words before the first `--`, and those after it, which only `train` takes."""
+    if words[:1] != ["train"] or "--" not in words:
+        return words, []
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 def _escape(text: str) -> str:
@@ -219,11 +228,23 @@ def doctor(
     raise typer.Exit(any(finding.state == "failed" for finding in findings))
 
 
-@app.command(epilog="Example: `code-rlvr train --config my-run.toml trainer.steps=200`")
+@app.command(
+    epilog="Examples, one a line:\n\n"
+    "`code-rlvr train --preset single-gpu-0.5b data.train_file=data/train.parquet "
+    "data.validation_file=data/validation.parquet name=first`\n\n"
+    "`code-rlvr train --config my-run.toml trainer.steps=200 -- actor_rollout_ref.actor.grad_clip=0.5`\n\n"
+    "What follows `--` goes to verl as it is, after everything else. Every setting: docs/train.md.",
+)
 def train(
+    context: typer.Context,
     overrides: Overrides = None,
     *,
-    config: Annotated[Path | None, typer.Option(help="TOML file with the settings of the run.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Settings for a kind of machine: laptop, single-gpu-0.5b, ...")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with the settings of the run; they come after a preset's.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Folder of a run to go on with, from its last checkpoint.")
     ] = None,
@@ -233,14 +254,17 @@ def train(
     from code_rlvr.runs import RunFolder
     from code_rlvr.train.config import TrainConfig
     from code_rlvr.train.launch import train as run_training
+    from code_rlvr.train.presets import find_preset
 
-    if resume is not None and config is not None:
-        raise UsageError("--resume reads the run's own config.json; give either --resume or --config")
+    if resume is not None and (config is not None or preset is not None):
+        raise UsageError("--resume reads the run's own config.json; give it without --config and --preset")
     words = list(overrides or [])
     if resume is not None:  # wherever it lies now, and wherever this command is called
         config = RunFolder(resume).config
         words = [f"runs_dir={resume.absolute().parent}", f"name={resume.absolute().name}", *words]
-    result = run_training(load_config(TrainConfig, config, words), resume=resume is not None)
+    settings = load_config(TrainConfig, config, words, base=find_preset(preset) if preset else None)
+    settings = settings.model_copy(update={"verl": (*settings.verl, *(context.obj or ()))})
+    result = run_training(settings, resume=resume is not None)
     typer.echo(f"trained {result.steps} steps; next: code-rlvr merge {result.run.path}")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,18 +33,23 @@ class Section(BaseModel):
 ConfigT = TypeVar("ConfigT", bound=BaseModel)
 
 
-def load_config(model: type[ConfigT], file: Path | None = None, overrides: Sequence[str] = ()) -> ConfigT:
+def load_config(
+    model: type[ConfigT], file: Path | None = None, overrides: Sequence[str] = (), *, base: Path | None = None
+) -> ConfigT:
     """Build a configuration from defaults, a file and overrides, later ones winning.
 
     Args:
         model: The configuration class.
         file: TOML, or the ``config.json`` of a run.
+        base: TOML that `file` builds on, e.g. a preset.
         overrides: Words ``section.key=value``; the value is read as TOML, and as text if it is none.
 
     Raises:
         ConfigError: The file cannot be read, a key is unknown or a value does not fit.
     """
-    tree = _read_tree(file) if file else {}
+    tree = _read_tree(base) if base else {}
+    if file:
+        _merge(tree, _read_tree(file))
     for word in overrides:
         _set_dotted(tree, word)
     try:
@@ -65,6 +70,15 @@ def _read_tree(file: Path) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise ConfigError(f"{file} must hold a table of settings")
     return tree
+
+
+def _merge(tree: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        inner = tree.get(key)
+        if isinstance(inner, dict) and isinstance(value, dict):
+            _merge(inner, value)
+        else:
+            tree[key] = value
 
 
 def _set_dotted(tree: dict[str, Any], word: str) -> None:

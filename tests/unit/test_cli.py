@@ -33,7 +33,8 @@ def test_help_loads_no_heavy_library() -> None:
     [
         (["train", "trainer.step=3"], "did you mean trainer.steps"),
         (["train", "--config", "absent.toml"], "absent.toml"),
-        (["train"], "config.json"),  # no model was named
+        (["train"], "no model is named"),
+        (["train", "--preset", "single-gpu-05b"], "did you mean single-gpu-0.5b?"),
         (["train", "--resume", "runs/absent"], "runs/absent/config.json"),
         (["merge", "runs/absent"], "has no checkpoint"),
         (["report", "runs/absent"], "runs/absent"),

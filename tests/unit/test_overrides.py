@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from code_rlvr.config import load_config
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.overrides import verl_overrides
+from code_rlvr.train.presets import find_preset, preset_names
 
 pytest.importorskip("verl", reason="needs the training extra")
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
@@ -70,3 +72,24 @@ def test_a_path_with_spaces_and_quotes_survives_hydra() -> None:
 def test_the_command_can_be_pasted_into_a_shell() -> None:
     words = verl_overrides(load_config(TrainConfig, None, ["model=m", "runs_dir=it's"]))
     assert shlex.split(shlex.join(words)) == words
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_preset_composes_and_passes_verls_own_validation(preset: str, model: Path) -> None:
+    from hydra import compose, initialize_config_module
+    from verl.trainer.ppo.utils import need_critic
+    from verl.utils.config import validate_config
+
+    words = [f"model={model}", "data.train_file=t.parquet"]
+    config = load_config(TrainConfig, None, words, base=find_preset(preset))
+    with initialize_config_module("verl.trainer.config", version_base=None):
+        composed = compose("ppo_trainer", overrides=verl_overrides(config, ray_dir=Path("/tmp/r")))
+    if config.actor.lora_rank and find_spec("vllm") is None:
+        composed.actor_rollout_ref.rollout.name = "sglang"  # verl asks vLLM itself whether it takes the rank
+    validate_config(config=composed, use_reference_policy=True, use_critic=need_critic(composed))
+    assert need_critic(composed) == ("grpo" not in preset)
+
+
+def test_words_for_verl_come_last() -> None:
+    config = load_config(TrainConfig, None, ["model=m", 'verl=["actor_rollout_ref.actor.grad_clip=0.5"]'])
+    assert verl_overrides(config)[-1] == "actor_rollout_ref.actor.grad_clip=0.5"

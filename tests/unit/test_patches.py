@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray rais
 
 
 def test_the_installed_verl_is_the_pinned_one() -> None:
-    assert metadata.version("verl") == versions.PINNED_VERL, "verl changed: read train/verl_cpu/patches.py again"
+    assert metadata.version("verl") == versions.PINNED_VERL, "verl changed: read train/verl_patches.py again"
 
 
 def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Settings of a training run; every field has its meaning and unit as its docstring.
 
-The defaults are the quickstart's: a model of a million parameters on a CPU.
+The defaults are the quickstart's: a model of a million parameters on a CPU.  `configs/` has presets for GPUs.
 """
 
 from __future__ import annotations
@@ -42,6 +42,18 @@ class ActorConfig(Section):
     """Prompts per update; divides the batch."""
     micro_batch: int = Field(32, ge=1)
     """Samples per forward pass of one rank; bounds memory."""
+    micro_batch_tokens: int | None = Field(None, ge=1)
+    """Tokens per forward pass of one rank, in place of `micro_batch`: samples are packed without padding."""
+    lora_rank: int = Field(0, ge=0)
+    """Rank of the low-rank adapters trained in place of the weights (arXiv:2106.09685); 0 trains the weights."""
+    lora_alpha: int = Field(32, ge=1)
+    """Adapters count `lora_alpha / lora_rank` times."""
+    offload: bool = False
+    """Keep weights and optimizer in the machine's memory while others use the GPU."""
+    gradient_checkpointing: bool = False
+    """Compute activations twice rather than keep them: less memory, a third more time."""
+    fused_logits: bool = False
+    """Log-probabilities and entropy without holding the logits of a whole batch; much less memory."""
     clip_ratio: float = Field(0.2, gt=0)
     """PPO's clip range of the probability ratio (Schulman et al. 2017, arXiv:1707.06347)."""
     entropy_coeff: float = Field(0.0, ge=0)
@@ -51,8 +63,19 @@ class ActorConfig(Section):
 class CriticConfig(Section):
     """The value model; only GAE has one."""
 
+    model: str = ""
+    """What it starts from; the model to train when empty."""
     lr: float = Field(5e-4, gt=0)
     """Learning rate of AdamW."""
+    offload: bool = False
+    """As for the actor."""
+
+
+class ReferenceConfig(Section):
+    """The model as it was, which the KL penalty is measured against."""
+
+    offload: bool = False
+    """Keep its weights in the machine's memory while they are not needed."""
 
 
 class AlgorithmConfig(Section):
@@ -77,6 +100,14 @@ class RolloutConfig(Section):
     """Responses to each prompt; GRPO needs at least 2."""
     temperature: float = Field(1.0, gt=0)
     """Sampling temperature in training."""
+    tensor_parallel: int = Field(1, ge=1)
+    """GPUs that share one copy of the model when sampling; for vLLM."""
+    gpu_memory_share: float = Field(0.4, gt=0, lt=1)
+    """Share of each GPU's memory that vLLM takes, weights and cache; it gives them back while the model is trained."""
+    cuda_graphs: bool = True
+    """Replay recorded kernels when sampling: a longer start, faster steps; for vLLM."""
+    workers: int = Field(1, ge=1)
+    """Processes that carry prompts to the engine and responses to the reward; a hundred prompts or so each."""
 
 
 class RewardConfig(Section):
@@ -132,6 +163,8 @@ class TrainerConfig(Section):
 
     steps: int = Field(60, ge=1)
     """Training steps; a resumed run goes on to this number."""
+    epochs: int | None = Field(None, ge=1)
+    """Passes over the training problems, in place of `steps`."""
     batch: int = Field(64, ge=1)
     """Prompts per step."""
     save_every: int = Field(10, ge=1)
@@ -146,6 +179,8 @@ class TrainerConfig(Section):
     """Ranks on each node; on a CPU one process each."""
     nodes: int = Field(1, ge=1)
     """Machines of the Ray cluster."""
+    ray_address: str | None = None
+    """An existing Ray cluster, e.g. `auto`; a cluster of this machine alone is started when unset."""
     start_timeout_s: float = Field(600, gt=0)
     """Longest wait for the first sign of training; a model that hangs while loading ends here."""
     step_timeout_s: float = Field(600, gt=0)
@@ -162,14 +197,17 @@ class TrainConfig(Section):
     seed: int = Field(0, ge=0)
     """Seed of data order, sampling and initial values."""
     model: str = ""
-    """Hugging Face folder of the model to train."""
+    """The model to train: a Hugging Face folder, or a name on the hub."""
     data: DataConfig = DataConfig()
     actor: ActorConfig = ActorConfig()
     critic: CriticConfig = CriticConfig()
+    reference: ReferenceConfig = ReferenceConfig()
     algorithm: AlgorithmConfig = AlgorithmConfig()
     rollout: RolloutConfig = RolloutConfig()
     reward: RewardConfig = RewardConfig()
     trainer: TrainerConfig = TrainerConfig()
+    verl: tuple[str, ...] = ()
+    """Words for verl's own configuration, which come last and win; `--` on the command line adds to them."""
 
     @model_validator(mode="after")
     def _check_batches(self) -> TrainConfig:
@@ -179,7 +217,7 @@ class TrainConfig(Section):
             )
         per_rank = self.actor.mini_batch * self.rollout.samples_per_prompt
         ranks = self.trainer.gpus_per_node * self.trainer.nodes
-        if per_rank % (ranks * self.actor.micro_batch):
+        if self.actor.micro_batch_tokens is None and per_rank % (ranks * self.actor.micro_batch):
             raise ValueError(
                 f"actor.mini_batch × rollout.samples_per_prompt ({per_rank}) must be a multiple of "
                 f"ranks × actor.micro_batch ({ranks} × {self.actor.micro_batch}); verl would fail in mid-step"

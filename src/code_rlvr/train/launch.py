@@ -23,6 +23,7 @@ from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.console import step_lines
 from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
+from code_rlvr.train.resolve import resolve
 from code_rlvr.train.supervise import SupervisedCommand, new_scratch
 from code_rlvr.train.versions import installed_versions
 
@@ -61,6 +62,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print) -> Tra
         PreflightError: The machine or the inputs are not fit; nothing was started.
         TrainingError: The trainer failed, hung, or lost too many samples.
     """
+    config = resolve(config)
     preflight.check_training(config)
     start_step = _prepare_folder(config, resume)
     if start_step >= config.trainer.steps:
@@ -164,6 +166,8 @@ def _environment(config: TrainConfig, segment: Path) -> dict[str, str]:
             "OMP_NUM_THREADS": "1",
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         }
+    else:
+        env["VERL_USE_EXTERNAL_MODULES"] = "code_rlvr.train.verl_gpu"
     return env
 
 

@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.overrides_device import Overrides, device_overrides
 
 STOP_FILE = "stopped.txt"
 """In ``logs/``: why the trainer stopped itself, for the launcher to show."""
-
-Overrides = dict[str, Any]
-"""Hydra keys and values; a leading ``+`` adds a key that verl's configuration does not have."""
 
 
 def verl_overrides(config: TrainConfig, *, ray_dir: Path | None = None) -> list[str]:
@@ -35,10 +33,9 @@ def verl_overrides(config: TrainConfig, *, ray_dir: Path | None = None) -> list[
         _algorithm(config),
         _reward(config),
         _trainer(config),
+        device_overrides(config, ray_dir),
     ]
-    if config.trainer.device == "cpu":
-        parts.append(_cpu(config, ray_dir))
-    return [f"{key}={_hydra(value)}" for part in parts for key, value in part.items()]
+    return [*(f"{key}={_hydra(value)}" for part in parts for key, value in part.items()), *config.verl]
 
 
 def _hydra(value: Any) -> str:
@@ -65,25 +62,45 @@ def _data(config: TrainConfig) -> Overrides:
 
 
 def _actor(config: TrainConfig) -> Overrides:
-    prefix = "actor_rollout_ref"
-    samples = config.rollout.samples_per_prompt
+    prefix, actor = "actor_rollout_ref", config.actor
     return {
         f"{prefix}.model.path": str(Path(config.model).resolve()),
-        f"{prefix}.model.use_remove_padding": False,
-        f"{prefix}.actor.optim.lr": config.actor.lr,
-        f"{prefix}.actor.optim.lr_warmup_steps": config.actor.lr_warmup_steps,
-        f"{prefix}.actor.ppo_mini_batch_size": config.actor.mini_batch,
-        f"{prefix}.actor.ppo_micro_batch_size_per_gpu": min(
-            config.actor.micro_batch, config.actor.mini_batch * samples
-        ),
-        f"{prefix}.actor.clip_ratio": config.actor.clip_ratio,
-        f"{prefix}.actor.clip_ratio_low": config.actor.clip_ratio,
-        f"{prefix}.actor.clip_ratio_high": config.actor.clip_ratio,
-        f"{prefix}.actor.entropy_coeff": config.actor.entropy_coeff,
+        f"{prefix}.actor.optim.lr": actor.lr,
+        f"{prefix}.actor.optim.lr_warmup_steps": actor.lr_warmup_steps,
+        f"{prefix}.actor.ppo_mini_batch_size": actor.mini_batch,
+        f"{prefix}.actor.clip_ratio": actor.clip_ratio,
+        f"{prefix}.actor.clip_ratio_low": actor.clip_ratio,
+        f"{prefix}.actor.clip_ratio_high": actor.clip_ratio,
+        f"{prefix}.actor.entropy_coeff": actor.entropy_coeff,
         f"{prefix}.actor.calculate_entropy": True,
         f"{prefix}.actor.data_loader_seed": config.seed,
-        f"{prefix}.ref.log_prob_micro_batch_size_per_gpu": config.actor.micro_batch,
-        f"{prefix}.rollout.log_prob_micro_batch_size_per_gpu": config.actor.micro_batch,
+        **_batches(config),
+    }
+
+
+def _batches(config: TrainConfig) -> Overrides:
+    """How samples are put together for a forward pass: so many, or as many as make so many tokens."""
+    actor = config.actor
+    packed = actor.micro_batch_tokens is not None
+    part: Overrides = {
+        "actor_rollout_ref.model.use_remove_padding": packed,
+        "critic.model.use_remove_padding": packed,
+    }
+    if packed:
+        for role, prefix in (("actor", "ppo"), ("ref", "log_prob"), ("rollout", "log_prob")):
+            dynamic = "use_dynamic_bsz" if role == "actor" else f"{prefix}_use_dynamic_bsz"
+            part[f"actor_rollout_ref.{role}.{dynamic}"] = True
+            part[f"actor_rollout_ref.{role}.{prefix}_max_token_len_per_gpu"] = actor.micro_batch_tokens
+        part["critic.use_dynamic_bsz"] = True
+        part["critic.ppo_max_token_len_per_gpu"] = actor.micro_batch_tokens
+        part["critic.forward_max_token_len_per_gpu"] = actor.micro_batch_tokens
+        return part
+    samples = min(actor.micro_batch, actor.mini_batch * config.rollout.samples_per_prompt)
+    return part | {
+        "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": samples,
+        "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": actor.micro_batch,
+        "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu": actor.micro_batch,
+        "critic.ppo_micro_batch_size_per_gpu": samples,
     }
 
 
@@ -93,8 +110,8 @@ def _rollout(config: TrainConfig) -> Overrides:
         f"{prefix}.name": config.rollout.engine,
         f"{prefix}.n": config.rollout.samples_per_prompt,
         f"{prefix}.temperature": config.rollout.temperature,
-        f"{prefix}.tensor_model_parallel_size": 1,
-        f"{prefix}.agent.num_workers": 1,
+        f"{prefix}.tensor_model_parallel_size": config.rollout.tensor_parallel,
+        f"{prefix}.agent.num_workers": config.rollout.workers,
         f"{prefix}.val_kwargs.n": 1,
         f"{prefix}.val_kwargs.do_sample": True,
         f"{prefix}.val_kwargs.temperature": config.rollout.temperature,
@@ -103,14 +120,11 @@ def _rollout(config: TrainConfig) -> Overrides:
 
 
 def _critic(config: TrainConfig) -> Overrides:
-    samples = config.rollout.samples_per_prompt
     return {
         "critic.enable": config.algorithm.estimator == "gae",
-        "critic.model.path": str(Path(config.model).resolve()),
-        "critic.model.use_remove_padding": False,
+        "critic.model.path": str(Path(config.critic.model or config.model).resolve()),
         "critic.optim.lr": config.critic.lr,
         "critic.ppo_mini_batch_size": config.actor.mini_batch,
-        "critic.ppo_micro_batch_size_per_gpu": min(config.actor.micro_batch, config.actor.mini_batch * samples),
         "critic.data_loader_seed": config.seed,
     }
 
@@ -174,33 +188,3 @@ def _trainer(config: TrainConfig) -> Overrides:
         "trainer.nnodes": config.trainer.nodes,
         "trainer.device": config.trainer.device,
     }
-
-
-def _cpu(config: TrainConfig, ray_dir: Path | None) -> Overrides:
-    """What a machine without a GPU needs on top: fp32, no compilation, a small Ray cluster."""
-    fp32 = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
-    part: Overrides = {
-        "actor_rollout_ref.rollout.dtype": "float32",
-        "actor_rollout_ref.rollout.free_cache_engine": False,
-        "+ray_kwargs.ray_init.include_dashboard": False,
-        "+ray_kwargs.ray_init.num_gpus": config.trainer.gpus_per_node,
-        "ray_kwargs.ray_init.num_cpus": 16,  # logical; verl reserves one for each of its actors
-        "+ray_kwargs.ray_init.object_store_memory": 256 * 1024**2,
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
-        "actor_rollout_ref.actor.strategy": "fsdp2",
-        "actor_rollout_ref.ref.strategy": "fsdp2",
-        "critic.strategy": "fsdp2",
-        "critic.fsdp.strategy": "fsdp2",
-        "actor_rollout_ref.actor.use_torch_compile": False,
-        "actor_rollout_ref.ref.use_torch_compile": False,
-    }
-    for model in ("actor_rollout_ref", "critic"):
-        part[f"+{model}.model.override_config.attn_implementation"] = "sdpa"
-        part[f"{model}.model.enable_gradient_checkpointing"] = False
-    for engine in ("actor_rollout_ref.actor.fsdp_config", "actor_rollout_ref.ref.fsdp_config", "critic.fsdp"):
-        part[f"{engine}.use_torch_compile"] = False
-        part[f"+{engine}.mixed_precision"] = fp32
-        part[f"{engine}.model_dtype"] = "fp32"
-    if ray_dir is not None:
-        part["+ray_kwargs.ray_init._temp_dir"] = str(ray_dir)
-    return part

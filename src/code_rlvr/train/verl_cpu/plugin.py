@@ -9,7 +9,7 @@ from __future__ import annotations
 from verl.plugin.platform import PlatformRegistry
 from wrapt import when_imported
 
-from code_rlvr.train.verl_cpu import patches
+from code_rlvr.train import verl_patches
 from code_rlvr.train.verl_cpu.platform import CpuPlatform
 
 
@@ -19,7 +19,7 @@ def _load_replica() -> type:
     return HfReplica
 
 
-patches.apply()
+verl_patches.apply_for_cpu()
 PlatformRegistry.register("cpu")(CpuPlatform)
 when_imported("verl.workers.rollout.replica")(
     lambda module: module.RolloutReplicaRegistry.register("hf", _load_replica)

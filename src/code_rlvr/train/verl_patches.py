@@ -94,8 +94,18 @@ def register_rollout(module: Any) -> None:
     module._ROLLOUT_REGISTRY["hf", "async"] = "code_rlvr.train.verl_cpu.rollout.HfServerAdapter"
 
 
-def apply() -> None:
-    """Arrange for each patch to be applied when its module is imported.
+def apply_for_gpu() -> None:
+    """Arrange for what a GPU run needs, each patch to be applied when its module is imported.
+
+    Raises:
+        VersionMismatch: See `check_verl`.
+    """
+    check_verl()
+    when_imported("verl.utils.model")(critic_with_configured_attention)
+
+
+def apply_for_cpu() -> None:
+    """Arrange for what a CPU run needs, each patch to be applied when its module is imported.
 
     Raises:
         VersionMismatch: See `check_verl`.

@@ -1,0 +1,1 @@
+"""Presets of training runs, as TOML files: see `train.presets`."""

@@ -1,0 +1,91 @@
+"""verl's settings that depend on the device: a CPU without a GPU's conveniences, or GPUs with vLLM."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from code_rlvr.train.config import TrainConfig
+
+Overrides = dict[str, Any]
+
+_MODELS = ("actor_rollout_ref", "critic")
+_ENGINES = ("actor_rollout_ref.actor.fsdp_config", "actor_rollout_ref.ref.fsdp_config", "critic.fsdp")
+
+
+def device_overrides(config: TrainConfig, ray_dir: Path | None) -> Overrides:
+    """Return what the device of a run asks for.
+
+    Args:
+        config: The run.
+        ray_dir: Folder for Ray's sockets and logs; its path must be short, since socket paths are bounded.
+    """
+    part = _both(config)
+    part |= _cpu(config) if config.trainer.device == "cpu" else _gpu(config)
+    if config.trainer.ray_address is not None:
+        part["+ray_kwargs.ray_init.address"] = config.trainer.ray_address
+    elif ray_dir is not None:
+        part["+ray_kwargs.ray_init._temp_dir"] = str(ray_dir)
+    return part
+
+
+def _both(config: TrainConfig) -> Overrides:
+    part: Overrides = {
+        "actor_rollout_ref.actor.strategy": "fsdp2",
+        "actor_rollout_ref.ref.strategy": "fsdp2",
+        "critic.strategy": "fsdp2",
+        "critic.fsdp.strategy": "fsdp2",
+    }
+    for model in _MODELS:
+        part[f"{model}.model.enable_gradient_checkpointing"] = config.actor.gradient_checkpointing
+    return part
+
+
+def _cpu(config: TrainConfig) -> Overrides:
+    """What a machine without a GPU needs on top: fp32, no compilation, a small Ray cluster."""
+    fp32 = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
+    part: Overrides = {
+        "actor_rollout_ref.rollout.dtype": "float32",
+        "actor_rollout_ref.rollout.free_cache_engine": False,
+        "+ray_kwargs.ray_init.include_dashboard": False,
+        "+ray_kwargs.ray_init.num_gpus": config.trainer.gpus_per_node,
+        "ray_kwargs.ray_init.num_cpus": 16,  # logical; verl reserves one for each of its actors
+        "+ray_kwargs.ray_init.object_store_memory": 256 * 1024**2,
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
+        "actor_rollout_ref.actor.use_torch_compile": False,
+        "actor_rollout_ref.ref.use_torch_compile": False,
+    }
+    for model in _MODELS:
+        part[f"+{model}.model.override_config.attn_implementation"] = "sdpa"
+    for engine in _ENGINES:
+        part[f"{engine}.use_torch_compile"] = False
+        part[f"+{engine}.mixed_precision"] = fp32
+        part[f"{engine}.model_dtype"] = "fp32"
+    return part
+
+
+def _gpu(config: TrainConfig) -> Overrides:
+    """What GPUs make possible: bf16 arithmetic on fp32 weights, offloading, vLLM's memory and graphs."""
+    actor, rollout = config.actor, config.rollout
+    # Packed samples need no flash-attn: transformers' sdpa keeps them apart by their positions.
+    attention = "flash_attention_2" if find_spec("flash_attn") else "sdpa"
+    part: Overrides = {
+        "actor_rollout_ref.actor.fsdp_config.param_offload": actor.offload,
+        "actor_rollout_ref.actor.fsdp_config.optimizer_offload": actor.offload,
+        "actor_rollout_ref.ref.fsdp_config.param_offload": config.reference.offload,
+        "critic.fsdp.param_offload": config.critic.offload,
+        "critic.fsdp.optimizer_offload": config.critic.offload,
+        "actor_rollout_ref.model.use_fused_kernels": actor.fused_logits,
+        "actor_rollout_ref.model.lora_rank": actor.lora_rank,
+        "actor_rollout_ref.model.lora_alpha": actor.lora_alpha,
+        "actor_rollout_ref.rollout.gpu_memory_utilization": rollout.gpu_memory_share,
+        "actor_rollout_ref.rollout.enforce_eager": not rollout.cuda_graphs,
+        "actor_rollout_ref.rollout.max_model_len": config.data.max_prompt_tokens + config.data.max_response_tokens,
+        "+ray_kwargs.ray_init.include_dashboard": False,
+    }
+    if actor.lora_rank:
+        part["actor_rollout_ref.rollout.load_format"] = "safetensors"  # the base is loaded, adapters are sent
+    for model in _MODELS:
+        part[f"+{model}.model.override_config.attn_implementation"] = attention
+    return part
