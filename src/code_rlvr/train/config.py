@@ -113,6 +113,8 @@ class RolloutConfig(Section):
 class RewardConfig(Section):
     """How verdicts become rewards, and what a program may use."""
 
+    file: str = ""
+    """A Python file with a `compute_score` of your own, which has to return the keys of ours; ours when empty."""
     policy: PolicyName = "pass_rate"
     """`pass_rate`: share of tests passed; `binary`: all or nothing; `tiered`: format, compiling and tests."""
     format_weight: float = 0.05

@@ -141,8 +141,9 @@ def _algorithm(config: TrainConfig) -> Overrides:
 
 
 def _reward(config: TrainConfig) -> Overrides:
+    file = config.reward.file
     return {
-        "reward.custom_reward_function.path": "pkg://code_rlvr.reward",
+        "reward.custom_reward_function.path": str(Path(file).resolve()) if file else "pkg://code_rlvr.reward",
         "reward.custom_reward_function.name": "compute_score",
         # One process per judge worker: each judges one program at a time.
         "reward.num_workers": 1,

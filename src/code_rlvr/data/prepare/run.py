@@ -114,9 +114,9 @@ def prepare(settings: PrepareSettings, console: Console) -> Prepared:
     _require_free(settings)
     stages = Stages(console, total=4)
     with stages.stage("Looking at what was given"):
-        lengths = PromptLength(settings.model)
         inputs = find_inputs(settings.sources, settings.revision)
         inputs["validation"] += find_all(settings.validation, settings.revision)
+        lengths = PromptLength(settings.model)
         benchmarks = read_benchmarks(find_all(settings.benchmarks, settings.revision))
         given = describe_given(settings.rules(), inputs, lengths.name, benchmarks)
         _note_given(stages, inputs, lengths, benchmarks)
