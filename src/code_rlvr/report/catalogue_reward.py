@@ -35,6 +35,14 @@ REWARD = MetricGroup(
         Metric("reward/unjudged", "share", LOWER, "Samples asked for but never scored; in no other metric."),
         Metric("reward/samples", "samples", NEITHER, "Scored samples: what the means are over."),
         Metric("reward/judge_s/total", "s", LOWER, "Judging time of all samples, added up over workers."),
+        Metric("reward/judge_s/{p50,p95}", "s", LOWER, "Judging time that half, 19 in 20 of the samples stay below."),
+        *(Metric(f"reward/by_source/<source>/{key}", *_KEYS[key]) for key in ("score", "pass_rate", "accepted")),
+        Metric(
+            "reward/groups_without_signal",
+            "share",
+            LOWER,
+            "Prompts all of whose samples earned the same, so that GRPO learns nothing from them.",
+        ),
     ),
     note="From our sampler: means over exactly the samples that the step trains on.",
 )

@@ -5,7 +5,8 @@ polls for finished samples every two seconds.  Its sampler is an extension point
 (``trainer.v1.sampler.custom_sampler``), and everything it returns as metrics reaches every logger.  So
 this sampler looks at the batch that it hands out:
 
-* the mean of every key of the reward function, as ``reward/<key>``, over the samples of the batch;
+* the mean of every key of the reward function, as ``reward/<key>``, over the samples of the batch, and more of
+  that kind (`batch_metrics`);
 * the share of responses that were cut at the longest length allowed, as ``rollout/truncated``;
 * the share of samples that were lost, as ``reward/unjudged``: generated or asked for, but never scored.
   Past one in a hundred the run stops, because verl would go on with ever smaller batches;
@@ -26,6 +27,7 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from code_rlvr.errors import TrainingError
 from code_rlvr.reward import METRIC_KEYS
+from code_rlvr.train.batch_metrics import reward_metrics
 
 POLL_S = 0.02
 MAX_LOST_SHARE = 0.01
@@ -75,20 +77,19 @@ class VerifiedReplayBuffer(ReplayBuffer):
         return lost
 
     def _reward_metrics(self, batch: Any, sampled_at: float) -> dict[str, float]:
-        fields = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
-        extra_fields = [getattr(value, "data", value) for value in fields["extra_fields"]]
+        wanted = ["extra_fields", "data_source", "uid"]
+        fields = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=wanted)
+        extra_fields, sources, prompts = ([getattr(one, "data", one) for one in fields[name]] for name in wanted)
         rewards = [extra.get("reward_extra_info", {}) for extra in extra_fields]
         if any(set(METRIC_KEYS) - set(reward) for reward in rewards):
             self._stop(
                 "verl called another reward function than code_rlvr.reward.compute_score: it is set under "
                 "reward.custom_reward_function (command.txt has the whole command)"
             )
-        metrics = {f"reward/{key}": float(np.mean([reward[key] for reward in rewards])) for key in METRIC_KEYS}
-        metrics["reward/samples"] = float(len(rewards))
+        metrics = reward_metrics(rewards, sources, prompts)
         # verl's response_length/clip_ratio compares with the longest response of the batch, not with the limit.
         lengths = np.array([tag["response_len"] for tag in batch.tags])
         metrics["rollout/truncated"] = float(np.mean(lengths >= self._max_response_tokens))
-        metrics["reward/judge_s/total"] = float(np.sum([reward["judge_s"] for reward in rewards]))
         if all("generated_at" in extra for extra in extra_fields):  # our rollout says when; vLLM does not
             metrics["rollout/generate_s/total"] = float(np.sum([extra["generate_s"] for extra in extra_fields]))
             metrics["timing_s/verify"] = sampled_at - max(extra["generated_at"] for extra in extra_fields)
