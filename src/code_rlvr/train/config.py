@@ -183,6 +183,8 @@ class TrainerConfig(Section):
     """Machines of the Ray cluster."""
     ray_address: str | None = None
     """An existing Ray cluster, e.g. `auto`; a cluster of this machine alone is started when unset."""
+    stop_on_nan: bool = True
+    """End the run when a loss, a gradient or the score is no number; nothing is learned from there on."""
     start_timeout_s: float = Field(600, gt=0)
     """Longest wait for the first sign of training; a model that hangs while loading ends here."""
     step_timeout_s: float = Field(600, gt=0)

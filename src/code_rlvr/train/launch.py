@@ -21,6 +21,7 @@ from code_rlvr.runs import RunFolder, StepMetrics
 from code_rlvr.train import checkpoints, preflight
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.console import step_lines
+from code_rlvr.train.early_warnings import EarlyWarnings, not_finite
 from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
 from code_rlvr.train.resolve import resolve
@@ -121,6 +122,7 @@ class _Follower:
         self._tail = tail
         self._say = say
         self._heard = time.monotonic()
+        self._warnings = EarlyWarnings()
         self.last: StepMetrics | None = None
 
     @property
@@ -133,12 +135,19 @@ class _Follower:
         return trainer.start_timeout_s if self.last is None else trainer.step_timeout_s
 
     def read(self) -> bool:
-        """Show what is new; return whether there was anything."""
+        """Show what is new; return whether there was anything.
+
+        Raises:
+            TrainingError: A metric is no number, and the run is to end then.
+        """
         fresh = self._tail.read_new()
         for metrics in fresh:
-            for line in step_lines(metrics, self._config.trainer.steps):
+            for line in [*step_lines(metrics, self._config.trainer.steps), *self._warnings.look(metrics)]:
                 self._say(line)
             self.last = metrics
+            broken = not_finite(metrics)
+            if broken and self._config.trainer.stop_on_nan:
+                raise TrainingError(f"{broken}: the run was ended" + _resume_hint(self._config.run))
         if fresh:
             self._heard = time.monotonic()
         return bool(fresh)
