@@ -106,3 +106,24 @@ def test_a_missing_column_a_plain_prompt_and_broken_tests_are_refused(tmp_path: 
     pq.write_table(rows(reward_model={"style": "rule", "ground_truth": broken}), file)
     with pytest.raises(TestsFormatError, match=r"0 of .*train\.parquet"):
         preflight.check_data(file, minimum=1)
+
+
+def test_a_logger_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "find_spec", lambda name: None)
+    with pytest.raises(PreflightError, match="pip install tensorboard"):
+        preflight.check_loggers(["tensorboard"])
+
+
+def test_wandb_without_a_login_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(preflight, "find_spec", lambda name: name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    with pytest.raises(PreflightError, match="wandb login"):
+        preflight.check_loggers(["wandb"])
+    (tmp_path / ".netrc").write_text("machine api.wandb.ai login user password x")
+    (tmp_path / ".netrc").chmod(0o600)
+    preflight.check_loggers(["wandb"])
+    (tmp_path / ".netrc").unlink()
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    preflight.check_loggers(["wandb"])

@@ -183,6 +183,8 @@ class TrainerConfig(Section):
     """Machines of the Ray cluster."""
     ray_address: str | None = None
     """An existing Ray cluster, e.g. `auto`; a cluster of this machine alone is started when unset."""
+    loggers: tuple[Literal["tensorboard", "wandb"], ...] = ()
+    """Where the metrics go besides the console and `metrics.jsonl`."""
     stop_on_nan: bool = True
     """End the run when a loss, a gradient or the score is no number; nothing is learned from there on."""
     start_timeout_s: float = Field(600, gt=0)

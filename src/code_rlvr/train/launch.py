@@ -157,6 +157,7 @@ def _environment(config: TrainConfig, segment: Path) -> dict[str, str]:
     env = {
         **os.environ,
         "VERL_FILE_LOGGER_PATH": str(segment.resolve()),
+        "TENSORBOARD_DIR": str(config.run.path.resolve() / "tensorboard"),
         "HF_HUB_OFFLINE": os.environ.get("HF_HUB_OFFLINE", "1"),
         "RAY_DEDUP_LOGS": "0",
         "RAY_USAGE_STATS_ENABLED": "0",

@@ -176,7 +176,7 @@ def _trainer(config: TrainConfig) -> Overrides:
     return {
         "trainer.project_name": "code-rlvr",
         "trainer.experiment_name": config.name,
-        "trainer.logger": ["file"],
+        "trainer.logger": ["file", *config.trainer.loggers],
         "trainer.total_training_steps": config.trainer.steps,
         "trainer.total_epochs": 1_000_000,  # steps decide
         "trainer.save_freq": config.trainer.save_every,

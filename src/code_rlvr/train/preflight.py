@@ -7,7 +7,11 @@ Not covered: whether a model of that size fits a GPU.
 from __future__ import annotations
 
 import json
+import netrc
+import os
 import shutil
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -39,12 +43,37 @@ def check_training(config: TrainConfig) -> None:
         DataError: A data file is missing or not verl's format.
     """
     check_verl()
+    check_loggers(config.trainer.loggers)
     check_model(Path(config.model))
     check_data(Path(config.data.train_file), minimum=config.trainer.batch)
     check_data(Path(config.data.validation_file), minimum=1)
     if config.trainer.device == "cpu":
         check_memory(CPU_RUN_GIB)
     check_disk(config.run.path, _disk_need_gib(config))
+
+
+def check_loggers(names: Iterable[str]) -> None:
+    """Check that what the metrics are to go to is there, and that nobody will be asked to log in.
+
+    Raises:
+        PreflightError: It is not.
+    """
+    for name in names:
+        if find_spec(name) is None:
+            raise PreflightError(f"trainer.loggers names {name}, which is not installed; run: pip install {name}")
+    offline = os.environ.get("WANDB_MODE") in ("offline", "disabled")
+    if "wandb" in names and not offline and "WANDB_API_KEY" not in os.environ and not _has_netrc_entry("api.wandb.ai"):
+        raise PreflightError(
+            "wandb would ask for a login in the middle of the start; run `wandb login`, set WANDB_API_KEY, or set "
+            "WANDB_MODE=offline"
+        )
+
+
+def _has_netrc_entry(host: str) -> bool:
+    try:
+        return netrc.netrc().authenticators(host) is not None
+    except (OSError, netrc.NetrcParseError):
+        return False
 
 
 def check_machine(folder: Path) -> None:
