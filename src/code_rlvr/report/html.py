@@ -82,12 +82,12 @@ def render_report(run: RunFolder) -> str:
         "metric_groups": make_metric_lines(inputs.steps),
         "losses": [make_visible(loss, 500) for loss in losses],
         **_curves(inputs),
-        "css": Markup(css_variables() + _read("report.css")),
+        "css": Markup(css_variables() + read_asset("report.css")),
         "version": metadata.version("code-rlvr"),
     }
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters["signed"] = format_signed
-    return environment.from_string(_read("template.html.jinja")).render(context)
+    return environment.from_string(read_asset("template.html.jinja")).render(context)
 
 
 def _curves(inputs: RunInputs) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _curves(inputs: RunInputs) -> dict[str, Any]:
         "sources": [(tone, make_visible(source, 80)) for tone, source in validation_legend(inputs.steps)],
         "tones": Markup(json.dumps([list(tone) for tone in TONES.values()])),
         "scripts": [Markup(script) for script in scripts],
-        "policy": _policy(scripts),
+        "policy": content_security_policy(scripts),
     }
 
 
@@ -116,10 +116,10 @@ def _embed(charts: list[Chart]) -> tuple[list[str], dict[str, Markup]]:
     drawing, elements = components({chart.title: chart.plot for chart in charts}, wrap_script=False)
     bokeh = Resources(mode="inline", components=["bokeh"]).js_raw
     plots = {title: Markup(element) for title, element in elements.items()}
-    return [*bokeh, drawing, _read("report.js")], plots
+    return [*bokeh, drawing, read_asset("report.js")], plots
 
 
-def _policy(scripts: list[str]) -> str:
+def content_security_policy(scripts: list[str]) -> str:
     """Allow exactly these scripts, inline styles, and nothing from anywhere."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
@@ -139,5 +139,5 @@ def _programs(run: RunFolder, inputs: RunInputs, losses: list[str]) -> list[Prog
     return [make_card(choice, prompts) for choice in choices]
 
 
-def _read(name: str) -> str:
+def read_asset(name: str) -> str:
     return (files("code_rlvr.report") / name).read_text(encoding="utf-8")

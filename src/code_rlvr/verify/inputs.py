@@ -100,13 +100,13 @@ def read_problems(file: Path) -> dict[str, TestedProblem]:
     problems: dict[str, TestedProblem] = {}
     malformed: list[str] = []
     repeated: dict[str, None] = {}
-    for place, row in _parquet_rows(file) if _is_parquet(file) else _json_lines(file):
-        problem_id = _problem_id(row, place)
+    for place, row in _parquet_rows(file) if is_parquet(file) else json_lines(file):
+        problem_id = problem_id_of(row, place)
         if problem_id in problems:
             repeated[problem_id] = None
             continue
         try:
-            tests = _tests(row)
+            tests = tests_of(row)
         except TestsFormatError as error:
             malformed.append(f"{place}: problem {problem_id}: {error}")
             continue
@@ -148,8 +148,8 @@ def read_solutions(file: Path) -> Iterator[Solution]:
         DataError: The file cannot be read or is empty, or a line lacks something.
     """
     counts: Counter[str] = Counter()
-    for place, row in _json_lines(file):
-        problem_id = _identifier(row.get("problem_id"), "problem_id", place)
+    for place, row in json_lines(file):
+        problem_id = identifier(row.get("problem_id"), "problem_id", place)
         given = [key for key in ("response", "code") if row.get(key) is not None]
         if len(given) != 1:
             what = "both response and code" if given else "neither response nor code"
@@ -181,7 +181,7 @@ def require_known(unknown: Counter[str], solutions: Path, problems: Path) -> Non
         )
 
 
-def _is_parquet(file: Path) -> bool:
+def is_parquet(file: Path) -> bool:
     try:
         with file.open("rb") as stream:
             magic = stream.read(4)
@@ -212,17 +212,17 @@ def _parquet_rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise DataError(f"cannot read {file} after row {number}: {error}; write it again") from None
 
 
-def _json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with file.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if line.strip():
-                    yield f"{file}:{number}", _json_object(line, f"{file}:{number}")
+                    yield f"{file}:{number}", json_object(line, f"{file}:{number}")
     except OSError as error:
         raise DataError(f"cannot read {file}: {error.strerror}") from None
 
 
-def _json_object(line: bytes, place: str) -> dict[str, Any]:
+def json_object(line: bytes, place: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -232,24 +232,24 @@ def _json_object(line: bytes, place: str) -> dict[str, Any]:
     return row
 
 
-def _problem_id(row: Mapping[str, Any], place: str) -> str:
+def problem_id_of(row: Mapping[str, Any], place: str) -> str:
     info = _mapping(row.get("extra_info"))
     found = [(row.get(key), key) for key in ("problem_id", "id")]
     found += [(info.get(key), f"extra_info.{key}") for key in ("problem_id", "index")]
     for value, name in found:
         if value is not None:
-            return _identifier(value, name, place)
-    return _identifier(None, "extra_info.problem_id" if "reward_model" in row else "problem_id", place)
+            return identifier(value, name, place)
+    return identifier(None, "extra_info.problem_id" if "reward_model" in row else "problem_id", place)
 
 
-def _identifier(value: object, name: str, place: str) -> str:
+def identifier(value: object, name: str, place: str) -> str:
     if (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, str) and value):
         return str(value)
     what = "is missing" if value is None else f"is {value!r}"
     raise DataError(f"{place}: {name} {what}; it has to be a text that names one problem")
 
 
-def _tests(row: Mapping[str, Any]) -> Tests:
+def tests_of(row: Mapping[str, Any]) -> Tests:
     info = _mapping(row.get("extra_info"))
     given: Any = row.get("ground_truth", _mapping(row.get("reward_model")).get("ground_truth"))
     tests = row.get("tests")

@@ -1,0 +1,36 @@
+"""The commands of ``code-rlvr``: each checks and formats, the work is in the package.
+
+Covered: the application that they belong to, and the options that several share.  Not covered: errors and exit codes
+(`cli`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Train language models to write programs, rewarded by running the programs.",
+)
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[section.key=value]...", help="Settings to change, e.g. trainer.steps=40."),
+]
+Python = Annotated[
+    Path | None, typer.Option(help="Interpreter for solutions, e.g. of an environment with numpy; our own if left out.")
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Programs judged at once; one per CPU if left out.")]
+CpuSeconds = Annotated[float | None, typer.Option(help="CPU seconds per test, where the problem names none.")]
+WallSeconds = Annotated[float | None, typer.Option(help="Wall seconds per test; 4 x CPU + 6 if left out.")]
+MemoryMib = Annotated[int | None, typer.Option(help="Memory per test, where the problem names none.")]
+IsolationOption = Annotated[
+    str, typer.Option(help="full; process only where there are no system call filters and programs are trusted.")
+]

@@ -1,0 +1,84 @@
+"""Commands that run programs, or say whether that is safe here: verify, doctor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, errors
+
+
+@app.command(
+    epilog="Examples, one a line:\n\n"
+    "`code-rlvr verify problems.jsonl solutions.jsonl --out verdicts.jsonl`\n\n"
+    "`code-rlvr verify train.parquet samples.jsonl --max-tests 20 --workers 8 --json`\n\n"
+    "Exit codes: 0 all were judged, 1 something was not, or a known label was contradicted, 2 bad input.",
+)
+def verify(
+    problems: Annotated[Path, typer.Argument(help="verl's parquet, or JSONL with problem_id and tests.")],
+    solutions: Annotated[
+        Path, typer.Argument(help="JSONL: problem_id, response or code, and verdict where it is known.")
+    ],
+    *,
+    out: Annotated[Path | None, typer.Option(help="File for one verdict a line; continued if it exists.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the file of verdicts anew.")] = False,
+    workers: Workers = None,
+    max_tests: Annotated[int | None, typer.Option(min=1, help="Of more tests, judge by a sample of so many.")] = None,
+    stop_at_first_failure: Annotated[
+        bool, typer.Option("--stop-at-first-failure", help="Faster; the share of tests passed comes out too low.")
+    ] = False,
+    cpu_s: CpuSeconds = None,
+    wall_s: WallSeconds = None,
+    memory_mib: MemoryMib = None,
+    python: Python = None,
+    isolation: IsolationOption = "full",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object only.")] = False,
+) -> None:
+    """Judge solutions against the tests of their problems, and count the verdicts."""
+    from code_rlvr.verify.run import VerifySettings, limits_of
+    from code_rlvr.verify.run import verify as run_verify
+
+    limits = limits_of(cpu_s=cpu_s, wall_s=wall_s, memory_mib=memory_mib)
+    settings = VerifySettings(
+        limits,
+        workers,
+        max_tests,
+        stop_at_first_failure,
+        out,
+        overwrite,
+        python,
+        isolation,  # type: ignore[arg-type]
+    )
+    try:
+        summary = run_verify(problems, solutions, settings, Console(stderr=True, highlight=False))
+    except KeyboardInterrupt:
+        goes_on = "; the same command goes on where it stopped" if out else "; with --out it could be continued"
+        errors.print(f"interrupted{goes_on}")
+        raise typer.Exit(130) from None
+    if as_json:
+        typer.echo(json.dumps(summary.to_json()))
+    else:
+        summary.show(Console(highlight=False))
+    raise typer.Exit(summary.exit_code)
+
+
+@app.command(epilog="Examples: `code-rlvr doctor`, `code-rlvr doctor --python ~/contest/bin/python --json`")
+def doctor(
+    *,
+    python: Python = None,
+    isolation: IsolationOption = "full",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON only.")] = False,
+) -> None:
+    """Say what this machine can do to keep programs in their sandbox, by trying it."""
+    from code_rlvr.doctor import examine, show, to_json
+
+    findings = list(examine(python, isolation))  # type: ignore[arg-type]
+    if as_json:
+        typer.echo(json.dumps(to_json(findings)))
+    else:
+        show(findings, Console(highlight=False))
+    raise typer.Exit(any(finding.state == "failed" for finding in findings))
