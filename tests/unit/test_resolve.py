@@ -28,6 +28,7 @@ def test_epochs_become_steps_of_whole_batches(tmp_path: Path) -> None:
     write_parquet(tmp_path / "train.parquet", [PROBLEM] * 100, split="train")
     assert resolve(config(tmp_path, "trainer.epochs=5")).trainer.steps == 15
     assert resolve(config(tmp_path, "trainer.steps=7")).trainer.steps == 7
+    assert resolve(config(tmp_path, "trainer.epochs=5", "trainer.steps=7")).trainer.steps == 7
 
 
 def test_a_set_smaller_than_a_batch_has_no_epochs(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ class TrainerConfig(Section):
     steps: int = Field(60, ge=1)
     """Training steps; a resumed run goes on to this number."""
     epochs: int | None = Field(None, ge=1)
-    """Passes over the training problems, in place of `steps`."""
+    """Passes over the training problems; `steps` wins where it is set."""
     batch: int = Field(64, ge=1)
     """Prompts per step."""
     save_every: int = Field(10, ge=1)

@@ -31,11 +31,13 @@ def device_overrides(config: TrainConfig, ray_dir: Path | None) -> Overrides:
 
 
 def _both(config: TrainConfig) -> Overrides:
+    # Fused logits read the output matrix past its module, where FSDP2 leaves it sharded and torch refuses to multiply.
+    strategy = "fsdp" if config.actor.fused_logits else "fsdp2"
     part: Overrides = {
-        "actor_rollout_ref.actor.strategy": "fsdp2",
-        "actor_rollout_ref.ref.strategy": "fsdp2",
-        "critic.strategy": "fsdp2",
-        "critic.fsdp.strategy": "fsdp2",
+        "actor_rollout_ref.actor.strategy": strategy,
+        "actor_rollout_ref.ref.strategy": strategy,
+        "critic.strategy": strategy,
+        "critic.fsdp.strategy": strategy,
     }
     for model in _MODELS:
         part[f"{model}.model.enable_gradient_checkpointing"] = config.actor.gradient_checkpointing

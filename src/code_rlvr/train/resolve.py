@@ -28,7 +28,7 @@ def resolve(config: TrainConfig) -> TrainConfig:
     if critic.model:
         critic = critic.model_copy(update={"model": local_model(critic.model)})
     changes = {"model": local_model(config.model), "critic": critic}
-    if config.trainer.epochs is not None:
+    if config.trainer.epochs is not None and "steps" not in config.trainer.model_fields_set:
         steps = config.trainer.epochs * _steps_per_epoch(config)
         changes["trainer"] = config.trainer.model_copy(update={"steps": steps})
     return config.model_copy(update=changes)
