@@ -217,6 +217,7 @@ def parquet_set(tmp_path: Path) -> Path:
     table = pa.Table.from_pylist(rows, table.schema)
     table = table.append_column("weight", pa.array([0.1, None, 3.0], pa.float32())).replace_schema_metadata({"k": "v"})
     pq.write_table(table, folder / "train.parquet", compression="zstd")
+    (folder / "manifest.json").write_text('{"rules": {"seed": 3}, "files": {"rows.jsonl": {}}}')
     write(folder / "solutions.jsonl", [{"problem_id": name, "code": "pass"} for name in ("c", "b", "a", "c")])
     return folder
 
@@ -232,6 +233,12 @@ def test_a_folder_is_written_without_its_defects_and_otherwise_unchanged(tmp_pat
     kept = [line for line in (folder / "solutions.jsonl").read_text().splitlines() if '"b"' not in line]
     assert (out / "solutions.jsonl").read_text().splitlines() == kept
     assert {one.name for one in tmp_path.iterdir()} == {"set", "clean"}
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["rules"] == {"seed": 3}
+    assert manifest["cleaned"]["left_out"] == 1
+    assert manifest["files"]["train.parquet"]["items"] == 2
+    assert manifest["files"]["solutions.jsonl"]["items"] == 3
+    assert manifest["files"].keys() == {"train.parquet", "solutions.jsonl"}
     assert look(out).exit_code == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str
     return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, cwd=cwd)
 
 
-@pytest.mark.parametrize("command", ["quickstart", "train", "merge", "report"])
+@pytest.mark.parametrize("command", ["quickstart", "prepare", "audit", "verify", "doctor", "train", "merge", "report"])
 def test_every_command_has_a_help_with_an_example(command: str) -> None:
     shown = run(command, "--help")
     assert shown.returncode == 0
@@ -36,6 +37,8 @@ def test_help_loads_no_heavy_library() -> None:
         (["train"], "no model is named"),
         (["train", "--preset", "single-gpu-05b"], "did you mean single-gpu-0.5b?"),
         (["train", "--resume", "runs/absent"], "runs/absent/config.json"),
+        (["prepare", "absent.jsonl", "--out", "set"], "absent.jsonl is no file or folder here"),
+        (["audit", "absent.parquet"], "absent.parquet"),
         (["merge", "runs/absent"], "has no checkpoint"),
         (["report", "runs/absent"], "runs/absent"),
     ],
@@ -67,3 +70,28 @@ def test_a_resume_works_on_the_folder_that_was_named_from_any_directory(tmp_path
         cwd=elsewhere,
     )
     assert shown.stderr.strip() == f"resume=True {moved}"
+
+
+def test_problems_go_from_a_file_through_prepare_and_audit(tmp_path: Path) -> None:
+    rows = [
+        {
+            "problem_id": f"times-{number}",
+            "statement": f"Read a number and print {number} times that number.",
+            "tests": {"inputs": [f"{i}\n" for i in range(4)], "outputs": [f"{number * i}\n" for i in range(4)]},
+            "solutions": [f"print({number} * int(input()))"],
+        }
+        for number in range(2, 14)
+    ]
+    rows[3]["tests"]["outputs"] = ["7"] * 4  # type: ignore[index]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    prepared = run("prepare", "mine.jsonl", "--out", "set", cwd=tmp_path)
+    assert prepared.returncode == 0, prepared.stderr
+    assert "next: code-rlvr audit set" in prepared.stdout
+    audited = run("audit", "set", "--drop", "clean", "--html", "page.html", "--json", cwd=tmp_path)
+    assert audited.returncode == 1, audited.stderr
+    found = json.loads(audited.stdout)["findings"]
+    assert {one["code"] for one in found if one["severity"] == "defect"} == {"constant_output", "reference_fails"}
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    again = run("audit", "clean", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout
+    assert "11 of 11 pass" in again.stdout

@@ -1,13 +1,15 @@
 """Writes a set without the problems that have a defect: the same rows, in the same order, otherwise unchanged.
 
 Parquet keeps its schema, metadata included, and its compression; lines of JSONL keep their bytes.  Of a folder the
-parts and the solutions of the problems that are left are written, and nothing else: a manifest would not fit any more.
+parts and the solutions of the problems that are left are written; its manifest, if it has one, says so and has the
+hashes of the new files.
 
 Covered: a file or a folder that appears whole or not at all.  Not covered: which problems have a defect (`run`).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Collection, Iterator
@@ -19,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from code_rlvr.audit.sets import BATCH, PARTS, SOLUTIONS, ProblemSet, SetFile
+from code_rlvr.data.prepare.manifest import MANIFEST, hash_of
 from code_rlvr.errors import DataError
 from code_rlvr.verify.inputs import identifier, json_object
 
@@ -43,7 +46,7 @@ def require_usable_out(out: Path, problems: ProblemSet, overwrite: bool) -> None
         raise DataError(
             f"--drop {out} is {'a folder' if out.is_dir() else 'a file'}, unlike the set; name another place"
         )
-    others = {one.name for one in out.iterdir()} - {*PARTS, SOLUTIONS} if out.is_dir() else set()
+    others = {one.name for one in out.iterdir()} - {*PARTS, SOLUTIONS, MANIFEST} if out.is_dir() else set()
     if others:
         raise DataError(f"--drop {out} holds more than a set, e.g. {sorted(others)[0]}; name another place")
 
@@ -74,6 +77,7 @@ def write_cleaned(
                     _write_part(unfinished / file.path.name, file, _numbers(defective, index))
                 if problems.solutions is not None:
                     _write_solutions(unfinished / SOLUTIONS, problems.solutions, kept_ids)
+                _write_manifest(unfinished, problems.path / MANIFEST, len(defective))
             else:
                 _write_part(unfinished, problems.files[0], _numbers(defective, 0))
             require_usable_out(out, problems, overwrite)  # an audit takes long: something may have come there
@@ -146,3 +150,15 @@ def _write_solutions(out: Path, path: Path, kept_ids: Collection[str]) -> None:
                 place = f"{path}:{number}"
                 if identifier(json_object(line, place).get("problem_id"), "problem_id", place) in kept_ids:
                     target.write(line)
+
+
+def _write_manifest(folder: Path, original: Path, left_out: int) -> None:
+    if not original.exists():
+        return
+    manifest = json.loads(original.read_bytes())
+    manifest["cleaned"] = {"left_out": left_out, "of": hash_of(original)}
+    sizes = {part: pq.read_metadata(folder / part).num_rows for part in PARTS if (folder / part).exists()}
+    if (folder / SOLUTIONS).exists():
+        sizes[SOLUTIONS] = len((folder / SOLUTIONS).read_bytes().splitlines())
+    manifest["files"] = {name: {"items": size, "sha256": hash_of(folder / name)} for name, size in sizes.items()}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")

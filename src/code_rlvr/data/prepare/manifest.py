@@ -24,6 +24,7 @@ from code_rlvr.data.sources.source import Drop, Reason
 from code_rlvr.errors import DataError
 
 MANIFEST = "manifest.json"
+_HASH_BYTES = 1 << 20
 FORMAT = 1  # of the manifest and of the files beside it
 
 Outcomes = Mapping[Split, Counter[str]]
@@ -106,10 +107,7 @@ def make_manifest(folder: Path, given: Mapping[str, Any], counts: Outcomes, size
         counts: What became of the rows.
         sizes: How many problems or lines each file has.
     """
-    files = {
-        name: {"items": size, "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()}
-        for name, size in sizes.items()
-    }
+    files = {name: {"items": size, "sha256": hash_of(folder / name)} for name, size in sizes.items()}
     outcomes = {
         split: {
             "rows": counts[split].total(),
@@ -120,6 +118,15 @@ def make_manifest(folder: Path, given: Mapping[str, Any], counts: Outcomes, size
     manifest = {**given, "outcomes": outcomes, "files": files}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     return manifest
+
+
+def hash_of(file: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while piece := stream.read(_HASH_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def outcome_table(manifest: Mapping[str, Any]) -> Table:
