@@ -13,6 +13,39 @@ from rich.console import Console
 from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, errors
 from code_rlvr.errors import PreflightError
 
+Sources = Annotated[list[str], typer.Argument(help="Where the problems come from; any number.")]
+Out = Annotated[Path, typer.Option(help="Folder for the set: parquet files, manifest.json and more.")]
+Validation = Annotated[
+    list[str] | None, typer.Option(help="Sources for validation; a part of the others if left out. Repeatable.")
+]
+Benchmark = Annotated[list[str] | None, typer.Option(help="Source whose problems must not be in the set. Repeatable.")]
+Model = Annotated[
+    str | None, typer.Option(help="Model to be trained: its tokenizer measures prompts; estimated if left out.")
+]
+Instruction = Annotated[
+    str | None, typer.Option(help="What prompts say about the form of the answer; '' for nothing, else our own.")
+]
+MaxPromptTokens = Annotated[int, typer.Option(min=1, help="Longer prompts are dropped.")]
+MaxTests = Annotated[int, typer.Option(min=1, help="Of more tests, a problem keeps a sample.")]
+MaxTestKib = Annotated[int, typer.Option(min=1, help="Size of a problem's tests together.")]
+TrainSize = Annotated[int, typer.Option(min=0, help="Problems for training, a sample; 0 for all.")]
+ValidationSize = Annotated[
+    int | None, typer.Option(min=1, help="Problems for validation; all that were given, or a tenth, at most 200.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of every sample.")]
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of data sets on the hub.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
+ProblemSet = Annotated[
+    Path, typer.Argument(metavar="SET", help="verl's parquet, JSONL, or a folder that `prepare` wrote.")
+]
+References = Annotated[
+    Path | None, typer.Option(help="JSONL of reference solutions; solutions.jsonl of the folder if left out.")
+]
+Page = Annotated[Path | None, typer.Option(help="File for a page with findings, examples and statistics.")]
+Drop = Annotated[Path | None, typer.Option(help="Where to write the set without its defects.")]
+NoRun = Annotated[bool, typer.Option("--no-run", help="Run no program; find what can be told without.")]
+MinTests = Annotated[int, typer.Option(min=1, help="Fewer tests of a problem are suspect.")]
+
 
 @app.command(
     epilog="Examples, one a line:\n\n"
@@ -23,31 +56,21 @@ from code_rlvr.errors import PreflightError
     "of the rows where the first row does not tell. docs/data.md has the layouts.",
 )
 def prepare(
-    sources: Annotated[list[str], typer.Argument(help="Where the problems come from; any number.")],
+    sources: Sources,
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the set: parquet files, manifest.json and more.")],
-    validation: Annotated[
-        list[str] | None, typer.Option(help="Sources for validation; a part of the others if left out. Repeatable.")
-    ] = None,
-    benchmark: Annotated[
-        list[str] | None, typer.Option(help="Source whose problems must not be in the set. Repeatable.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Model to be trained: its tokenizer measures prompts; estimated if left out.")
-    ] = None,
-    instruction: Annotated[
-        str | None, typer.Option(help="What prompts say about the form of the answer; '' for nothing, else our own.")
-    ] = None,
-    max_prompt_tokens: Annotated[int, typer.Option(min=1, help="Longer prompts are dropped.")] = 512,
-    max_tests: Annotated[int, typer.Option(min=1, help="Of more tests, a problem keeps a sample.")] = 32,
-    max_test_kib: Annotated[int, typer.Option(min=1, help="Size of a problem's tests together.")] = 256,
-    train_size: Annotated[int, typer.Option(min=0, help="Problems for training, a sample; 0 for all.")] = 1000,
-    validation_size: Annotated[
-        int | None, typer.Option(min=1, help="Problems for validation; all that were given, or a tenth, at most 200.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of every sample.")] = 0,
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit of data sets on the hub.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the set that is there.")] = False,
+    out: Out,
+    validation: Validation = None,
+    benchmark: Benchmark = None,
+    model: Model = None,
+    instruction: Instruction = None,
+    max_prompt_tokens: MaxPromptTokens = 512,
+    max_tests: MaxTests = 32,
+    max_test_kib: MaxTestKib = 256,
+    train_size: TrainSize = 1000,
+    validation_size: ValidationSize = None,
+    seed: Seed = 0,
+    revision: Revision = None,
+    overwrite: Overwrite = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest only.")] = False,
 ) -> None:
     """Turn problems of any kind into a clean set to train on, and account for every row.
@@ -89,19 +112,14 @@ def prepare(
     "Exit codes: 0 no defects, 1 defects, or something could not be audited, 2 bad input. Findings: docs/data.md.",
 )
 def audit(
-    problems: Annotated[
-        Path,
-        typer.Argument(metavar="SET", help="verl's parquet, JSONL, or a folder that `prepare` wrote."),
-    ],
+    problems: ProblemSet,
     *,
-    solutions: Annotated[
-        Path | None, typer.Option(help="JSONL of reference solutions; solutions.jsonl of the folder if left out.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="File for a page with findings, examples and statistics.")] = None,
-    drop: Annotated[Path | None, typer.Option(help="Where to write the set without its defects.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what --drop names.")] = False,
-    no_run: Annotated[bool, typer.Option("--no-run", help="Run no program; find what can be told without.")] = False,
-    min_tests: Annotated[int, typer.Option(min=1, help="Fewer tests of a problem are suspect.")] = 3,
+    solutions: References = None,
+    html: Page = None,
+    drop: Drop = None,
+    overwrite: Overwrite = False,
+    no_run: NoRun = False,
+    min_tests: MinTests = 3,
     workers: Workers = None,
     cpu_s: CpuSeconds = None,
     wall_s: WallSeconds = None,
