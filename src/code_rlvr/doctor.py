@@ -2,14 +2,14 @@
 
 Nothing is read off a version number: a judge is started, and planted programs try what each layer has to stop.
 
-Covered: the sandbox, its layers, the interpreter for solutions.
-Not covered: GPUs, verl, a training configuration.
+Covered: the sandbox, its layers, the interpreter for solutions; on request what a training run needs.
+Not covered: what each of a run's checks does (`train.preflight`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -81,6 +81,26 @@ def examine(python: Path | None = None, isolation: Isolation = "full") -> Iterat
         yield from _attempts(judge)
         yield _numpy(judge)
         yield _speed(judge)
+
+
+def examine_run(preset: str | None, config: Path | None, settings: Sequence[str]) -> Iterator[Finding]:
+    """Look whether a training run could start here, check by check.
+
+    Args:
+        preset, config, settings: As for `code-rlvr train`.
+
+    Raises:
+        UsageError: These are no settings of a run.
+    """
+    from code_rlvr.config import load_config  # noqa: PLC0415  the sandbox alone needs none of these
+    from code_rlvr.train.config import TrainConfig  # noqa: PLC0415
+    from code_rlvr.train.preflight import examine as examine_training  # noqa: PLC0415
+    from code_rlvr.train.presets import find_preset  # noqa: PLC0415
+    from code_rlvr.train.resolve import resolve  # noqa: PLC0415
+
+    base = find_preset(preset) if preset else None
+    for name, passed, detail in examine_training(resolve(load_config(TrainConfig, config, settings, base=base))):
+        yield Finding(f"run: {name}", "ok" if passed else "failed", detail)
 
 
 def _layers(active: tuple[str, ...]) -> Iterator[Finding]:

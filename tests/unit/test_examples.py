@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from code_rlvr.cli import app
 from code_rlvr.config import load_config
-from code_rlvr.train import preflight
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.preflight.inputs import check_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -22,5 +22,5 @@ def test_the_example_configuration_fits_the_example_data(tmp_path: Path) -> None
         app, ["prepare", str(tmp_path / "mine.jsonl"), "--instruction", "", "--out", str(tmp_path / "set")]
     )
     assert prepared.exit_code == 0, prepared.output
-    preflight.check_data(tmp_path / "set" / Path(config.data.train_file).name, minimum=config.trainer.batch)
-    preflight.check_data(tmp_path / "set" / Path(config.data.validation_file).name, minimum=1)
+    check_data(tmp_path / "set" / Path(config.data.train_file).name, minimum=config.trainer.batch)
+    check_data(tmp_path / "set" / Path(config.data.validation_file).name, minimum=1)

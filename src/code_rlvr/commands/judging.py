@@ -66,17 +66,29 @@ def verify(
     raise typer.Exit(summary.exit_code)
 
 
-@app.command(epilog="Examples: `code-rlvr doctor`, `code-rlvr doctor --python ~/contest/bin/python --json`")
+@app.command(
+    epilog="Examples, one a line:\n\n"
+    "`code-rlvr doctor`\n\n"
+    "`code-rlvr doctor --python ~/contest/bin/python --json`\n\n"
+    "`code-rlvr doctor --preset single-gpu-0.5b --set data.train_file=data/train.parquet`",
+)
 def doctor(
     *,
     python: Python = None,
     isolation: IsolationOption = "full",
+    preset: Annotated[str | None, typer.Option(help="Look whether a run with this preset could start here.")] = None,
+    config: Annotated[Path | None, typer.Option(help="The same for the settings of a run in TOML.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of that run, section.key=value. Repeatable.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON only.")] = False,
 ) -> None:
-    """Say what this machine can do to keep programs in their sandbox, by trying it."""
-    from code_rlvr.doctor import examine, show, to_json
+    """Say what this machine can do to keep programs in their sandbox, by trying it; and whether a run could start."""
+    from code_rlvr.doctor import examine, examine_run, show, to_json
 
     findings = list(examine(python, isolation))  # type: ignore[arg-type]
+    if preset or config or settings:
+        findings += examine_run(preset, config, settings or [])
     if as_json:
         typer.echo(json.dumps(to_json(findings)))
     else:

@@ -53,6 +53,9 @@ def train(
     resume: Annotated[
         Path | None, typer.Option(help="Folder of a run to go on with, from its last checkpoint.")
     ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option(help="A check before the start to leave out; doctor --config names them.")
+    ] = None,
 ) -> None:
     """Train a model with verl's PPO or GRPO, rewarded by running its programs."""
     from code_rlvr.config import load_config
@@ -69,7 +72,7 @@ def train(
         words = [f"runs_dir={resume.absolute().parent}", f"name={resume.absolute().name}", *words]
     settings = load_config(TrainConfig, config, words, base=find_preset(preset) if preset else None)
     settings = settings.model_copy(update={"verl": (*settings.verl, *(context.obj or ()))})
-    result = run_training(settings, resume=resume is not None)
+    result = run_training(settings, resume=resume is not None, skip=skip or ())
     typer.echo(f"trained {result.steps} steps; next: code-rlvr merge {result.run.path}")
 
 

@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,13 +50,14 @@ class TrainResult:
     last: StepMetrics
 
 
-def train(config: TrainConfig, *, resume: bool = False, say: Say = print) -> TrainResult:
+def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: Collection[str] = ()) -> TrainResult:
     """Train until `config.trainer.steps`, or raise.
 
     Args:
         config: The run.
         resume: Go on from the last checkpoint of this run.
         say: Gets each line to show.
+        skip: Names of checks before the start that are left out; see `preflight`.
 
     Raises:
         UsageError: The run exists already and `resume` is not set, or there is nothing to resume.
@@ -64,7 +65,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print) -> Tra
         TrainingError: The trainer failed, hung, or lost too many samples.
     """
     config = resolve(config)
-    preflight.check_training(config)
+    preflight.check_training(config, skip)
     start_step = _prepare_folder(config, resume)
     if start_step >= config.trainer.steps:
         raise UsageError(

@@ -1,0 +1,115 @@
+"""What must be true before a training run starts, checked in seconds instead of failing after minutes.
+
+Each check has a name, says what it found, or raises with the remedy; `--skip NAME` leaves one out on purpose.
+
+Covered: the list of checks.  Not covered: what each does (`inputs`, `machine`, `gpu`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from code_rlvr.errors import CodeRlvrError, ConfigError
+from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.preflight import gpu, inputs, machine
+from code_rlvr.train.preflight.machine import check_machine
+from code_rlvr.train.versions import PINNED_VERL, check_verl
+
+__all__ = ["CHECKS", "check_machine", "check_training", "examine"]
+
+SHARED_MEMORY_GIB = 1.0
+
+
+def _verl(config: TrainConfig) -> str:
+    check_verl()
+    return f"verl {PINNED_VERL}"
+
+
+def _loggers(config: TrainConfig) -> str:
+    machine.check_loggers(config.trainer.loggers)
+    return ", ".join(["console", "metrics.jsonl", *config.trainer.loggers])
+
+
+def _model(config: TrainConfig) -> str:
+    for model in filter(None, (config.model, config.critic.model)):
+        inputs.check_model(Path(model))
+    return config.model
+
+
+def _data(config: TrainConfig) -> str:
+    inputs.check_data(Path(config.data.train_file), minimum=config.trainer.batch)
+    inputs.check_data(Path(config.data.validation_file), minimum=1)
+    return "columns, chat lists and tests of both files"
+
+
+def _splits(config: TrainConfig) -> str:
+    held_out = inputs.check_splits(Path(config.data.train_file), Path(config.data.validation_file))
+    return f"none of {held_out:,} problems for validation is trained on"
+
+
+def _prompts(config: TrainConfig) -> str:
+    share = inputs.check_prompts(Path(config.data.train_file), Path(config.model), config.data.max_prompt_tokens)
+    return f"survive the chat template; {share:.0%} are too long"
+
+
+def _memory(config: TrainConfig) -> str:
+    if config.trainer.device == "cpu":
+        machine.check_memory(machine.CPU_RUN_GIB)
+    machine.check_shared_memory(SHARED_MEMORY_GIB if config.trainer.device == "cuda" else SHARED_MEMORY_GIB / 4)
+    return "enough, /dev/shm too"
+
+
+def _disk(config: TrainConfig) -> str:
+    need_gib = machine.disk_need_gib(config)
+    machine.check_disk(config.run.path, need_gib)
+    return f"more than the {need_gib:.0f} GiB that {config.trainer.keep_checkpoints} checkpoints take"
+
+
+def _gpus(config: TrainConfig) -> str:
+    return gpu.check_gpus(config) if config.trainer.device == "cuda" else "none needed"
+
+
+CHECKS: dict[str, Callable[[TrainConfig], str]] = {
+    "verl": _verl,
+    "loggers": _loggers,
+    "model": _model,
+    "data": _data,
+    "splits": _splits,
+    "prompts": _prompts,
+    "memory": _memory,
+    "disk": _disk,
+    "gpus": _gpus,
+}
+
+
+def check_training(config: TrainConfig, skip: Collection[str] = ()) -> None:
+    """Check everything that a run needs.
+
+    Args:
+        config: The run, resolved.
+        skip: Names of checks that are left out.
+
+    Raises:
+        ConfigError: There is no check of a name that is to be skipped.
+        VersionMismatch, PreflightError, ModelError, DataError, TestsFormatError: A check failed.
+    """
+    for name in skip:
+        if name not in CHECKS:
+            raise ConfigError(f"there is no check {name}; known are {', '.join(CHECKS)}")
+    for name, check in CHECKS.items():
+        if name not in skip:
+            check(config)
+
+
+def examine(config: TrainConfig) -> Iterator[tuple[str, bool, str]]:
+    """Do every check, whatever the others said; yields the name, whether it passed, and what it says.
+
+    Args:
+        config: The run, resolved.
+    """
+    for name, check in CHECKS.items():
+        try:
+            yield name, True, check(config)
+        except CodeRlvrError as error:
+            yield name, False, str(error)

@@ -1,0 +1,116 @@
+"""Whether this machine can run what is asked: libraries, memory, disk.
+
+Covered: anything but GPUs (`gpu`).  Not covered: the model and the data (`inputs`).
+"""
+
+from __future__ import annotations
+
+import netrc
+import os
+import shutil
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+import psutil
+
+from code_rlvr.errors import PreflightError
+from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.versions import check_verl
+
+CPU_RUN_GIB = 5.0
+"""Memory of a CPU run with a small model: measured 4.5 GiB over all its processes, and some room."""
+
+FREE_DISK_GIB = 2.0
+"""Room for logs, rollouts and the checkpoints of a small model."""
+
+CHECKPOINT_BYTES_PER_WEIGHT_BYTE = 8
+"""A checkpoint holds actor and critic, each with two optimizer moments and rounded up."""
+
+
+def check_loggers(names: Iterable[str]) -> None:
+    """Check that what the metrics are to go to is there, and that nobody will be asked to log in.
+
+    Raises:
+        PreflightError: It is not.
+    """
+    for name in names:
+        if find_spec(name) is None:
+            raise PreflightError(f"trainer.loggers names {name}, which is not installed; run: pip install {name}")
+    offline = os.environ.get("WANDB_MODE") in ("offline", "disabled")
+    if "wandb" in names and not offline and "WANDB_API_KEY" not in os.environ and not _has_netrc_entry("api.wandb.ai"):
+        raise PreflightError(
+            "wandb would ask for a login in the middle of the start; run `wandb login`, set WANDB_API_KEY, or set "
+            "WANDB_MODE=offline"
+        )
+
+
+def _has_netrc_entry(host: str) -> bool:
+    try:
+        return netrc.netrc().authenticators(host) is not None
+    except (OSError, netrc.NetrcParseError):
+        return False
+
+
+def check_machine(folder: Path) -> None:
+    """Check what the quickstart needs before it has a model or data.
+
+    Args:
+        folder: Where the run will lie.
+
+    Raises:
+        VersionMismatch: verl is missing or another version.
+        PreflightError: Memory or disk is missing.
+    """
+    check_verl()
+    check_memory(CPU_RUN_GIB)
+    check_disk(folder, FREE_DISK_GIB)
+
+
+def check_memory(need_gib: float) -> None:
+    """Check that `need_gib` of memory is free.
+
+    Raises:
+        PreflightError: Less is free.
+    """
+    free_gib = psutil.virtual_memory().available / 2**30
+    if free_gib < need_gib:
+        raise PreflightError(
+            f"{free_gib:.1f} GiB of memory is free, the run needs about {need_gib:.1f} GiB; close other programs "
+            "or use a larger machine"
+        )
+
+
+def check_disk(folder: Path, need_gib: float) -> None:
+    """Check that the disk of `folder` has `need_gib` free.
+
+    Raises:
+        PreflightError: Less is free.
+    """
+    existing = next(parent for parent in [folder.resolve(), *folder.resolve().parents] if parent.exists())
+    free_gib = shutil.disk_usage(existing).free / 2**30
+    if free_gib < need_gib:
+        raise PreflightError(
+            f"{free_gib:.1f} GiB of disk is free at {existing}, the run needs about {need_gib:.1f} GiB; free some, "
+            "lower trainer.keep_checkpoints, or set runs_dir to another disk"
+        )
+
+
+def disk_need_gib(config: TrainConfig) -> float:
+    """Room for logs and as many checkpoints as are kept, estimated from the model's weights."""
+    weights = sum(file.stat().st_size for file in Path(config.model).glob("*.safetensors"))
+    return FREE_DISK_GIB + weights * CHECKPOINT_BYTES_PER_WEIGHT_BYTE * config.trainer.keep_checkpoints / 2**30
+
+
+def check_shared_memory(need_gib: float) -> None:
+    """Check that /dev/shm, through which Ray's processes hand each other data, has so much room.
+
+    Raises:
+        PreflightError: It has less, as in a container with the usual 64 MB.
+    """
+    free_gib = shutil.disk_usage("/dev/shm").free / 2**30
+    if free_gib < need_gib:
+        raise PreflightError(
+            f"/dev/shm has {free_gib:.2f} GiB free, the run needs about {need_gib:.1f} GiB; start the container with "
+            "--shm-size=8g or --ipc=host"
+        )
