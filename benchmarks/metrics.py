@@ -3,8 +3,8 @@
     python benchmarks/metrics.py [--samples 1024] [--steps 20]
 
 Each step logs one verdict a sample, with ten tests and a response of 2,000 characters kept, as `compute_score` does,
-and computes the metrics of the batch, as the sampler does.  The share is of a step of 8 s, the bar for 256 samples on one
-GPU; a step of 1,024 samples takes longer.
+and computes the metrics of the batch, as the sampler does.  The share is of a step of 8 s, the bar for 256 samples on
+one GPU; a step of 1,024 samples takes longer.
 """
 
 from __future__ import annotations

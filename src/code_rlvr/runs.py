@@ -2,10 +2,10 @@
 
     runs/NAME/
       config.json     what the run was configured with      command.txt   the trainer's command line
-      manifest.json   the data: source, counts, hashes      metrics.jsonl one line for each step
+      manifest.json   how the quickstart made its data      metrics.jsonl one line for each step
       verdicts/       step_N.jsonl, one line per sample     logs/         verl's output, for when it fails
       checkpoints/    verl's shards                         merged/       the trained model, Hugging Face format
-      versions.json   of the libraries
+      versions.json   of the libraries                      data.json     the files trained and validated on, with hashes
       eval/           before/ and after/: samples, scores   report.html   all of it to look at
 
 ``metrics.jsonl`` has one ``{"step": …, "data": {…}}`` a line, as verl's file logger writes it.  After a resume
@@ -44,6 +44,10 @@ class RunFolder:
     @property
     def manifest(self) -> Path:
         return self.path / "manifest.json"
+
+    @property
+    def data(self) -> Path:
+        return self.path / "data.json"
 
     @property
     def versions(self) -> Path:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from code_rlvr import Problem, Tests
 from code_rlvr.config import load_config
+from code_rlvr.data.parquet import write_parquet
 from code_rlvr.errors import UsageError
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.data_used import describe_data
 from code_rlvr.train.launch import _prepare_folder
 
 
@@ -41,3 +45,19 @@ def test_a_run_with_a_checkpoint_goes_on_only_when_asked_and_sets_later_verdicts
         _prepare_folder(config, resume=False)
     assert _prepare_folder(config, resume=True) == 10
     assert [file.name for file in config.run.verdicts.glob("*.jsonl")] == ["step_10.jsonl"]
+
+
+def test_a_run_says_what_it_was_trained_on(tmp_path: Path) -> None:
+    problems = [Problem(f"p{i}", f"Print {i}.", Tests.stdio([""], [str(i)]), "toy") for i in range(5)]
+    for split, count in (("train", 4), ("validation", 1)):
+        write_parquet(tmp_path / f"{split}.parquet", problems[:count], split=split)
+    words = [f"data.{split}_file={tmp_path}/{split}.parquet" for split in ("train", "validation")]
+    config = load_config(TrainConfig, None, words)
+    found = describe_data(config)
+    assert (found["train"]["problems"], found["validation"]["problems"]) == (4, 1)
+    assert found["train"]["prepared"] is None
+    manifest = {"files": {"train.parquet": {"sha256": found["train"]["sha256"]}}, "rules": {"seed": 0}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    found = describe_data(config)
+    assert found["train"]["prepared"] == manifest
+    assert found["validation"]["prepared"] is None

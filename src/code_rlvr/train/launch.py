@@ -21,6 +21,7 @@ from code_rlvr.runs import RunFolder, StepMetrics
 from code_rlvr.train import checkpoints, preflight
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.console import step_lines
+from code_rlvr.train.data_used import describe_data
 from code_rlvr.train.early_warnings import EarlyWarnings, not_finite
 from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
@@ -71,6 +72,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: 
         raise UsageError(
             f"{config.run.path} has been trained for {start_step} steps already; raise trainer.steps to go on"
         )
+    config.run.data.write_text(json.dumps(describe_data(config), indent=2) + "\n", encoding="utf-8")
     return _run(config, start_step, say)
 
 

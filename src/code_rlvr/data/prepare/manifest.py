@@ -5,7 +5,6 @@ Covered: its content, counting, the table for the terminal.  Not covered: writin
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from rich.table import Table
 
+from code_rlvr.data.hashes import hash_of
 from code_rlvr.data.prepare.benchmarks import Benchmarks
 from code_rlvr.data.prepare.inputs import Input
 from code_rlvr.data.prepare.select import Choice
@@ -24,7 +24,6 @@ from code_rlvr.data.sources.source import Drop, Reason
 from code_rlvr.errors import DataError
 
 MANIFEST = "manifest.json"
-_HASH_BYTES = 1 << 20
 FORMAT = 1  # of the manifest and of the files beside it
 
 Outcomes = Mapping[Split, Counter[str]]
@@ -118,15 +117,6 @@ def make_manifest(folder: Path, given: Mapping[str, Any], counts: Outcomes, size
     manifest = {**given, "outcomes": outcomes, "files": files}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     return manifest
-
-
-def hash_of(file: Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while piece := stream.read(_HASH_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def outcome_table(manifest: Mapping[str, Any]) -> Table:
