@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from code_rlvr.data.sources.plain import tests_in
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Verdict
@@ -32,8 +33,6 @@ from code_rlvr.types import Verdict
 REJECTED = "REJECTED"  # a label for "anything but accepted"
 SHOWN = 3  # so many of a kind are named, the rest is counted
 
-_OPTIONS = ("time_limit_s", "memory_limit_mib", "compare", "rel_tol", "abs_tol", "case_sensitive")
-_TESTS_KEYS = ("inputs", "outputs", "fn_name", "asserts", "assert_case", "entry_point", "prelude")
 _PARQUET_COLUMNS = ("reward_model", "extra_info")
 _LABELS = {
     **{verdict.value: verdict.value for verdict in Verdict},
@@ -250,31 +249,20 @@ def identifier(value: object, name: str, place: str) -> str:
 
 
 def tests_of(row: Mapping[str, Any]) -> Tests:
-    info = _mapping(row.get("extra_info"))
-    given: Any = row.get("ground_truth", _mapping(row.get("reward_model")).get("ground_truth"))
-    tests = row.get("tests")
-    if isinstance(_parsed(tests), Mapping) and given is None:
-        given = tests
-    elif tests is not None:  # assertions, as other data sets have them in extra_info
-        info = {"tests": tests, "entry_point": row.get("entry_point")}
-    elif given is None and not {"ground_truth", "reward_model"} & row.keys():
-        given = {key: row[key] for key in _TESTS_KEYS if key in row}
-        if not given and "tests" not in info:
-            raise TestsFormatError(
-                f"holds no tests: neither ground_truth nor tests nor inputs; its keys are {sorted(row)}"
-            )
-    layout = _parsed(given)
-    if isinstance(layout, Mapping):  # an option beside the tests counts as much as one among them
-        given = {**{key: row[key] for key in _OPTIONS if key in row}, **layout}
-    return Tests.parse(given, info)
+    """The tests of a row in any layout that `prepare` reads from plain rows too.
 
-
-def _parsed(given: object) -> object:
-    """What a text of JSON holds; anything else as it is, for `Tests.parse` to say what is wrong with it."""
+    Raises:
+        TestsFormatError: There are none, or they are malformed.
+    """
     try:
-        return json.loads(given) if isinstance(given, str) else given
-    except (ValueError, RecursionError):
-        return given
+        tests = tests_in(row)
+    except DataError as error:  # a column of the wrong type
+        raise TestsFormatError(str(error)) from None
+    if tests is None:
+        raise TestsFormatError(
+            f"holds no tests: ground_truth, tests and inputs are null or missing; its keys are {sorted(row)}"
+        )
+    return tests
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

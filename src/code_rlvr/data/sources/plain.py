@@ -70,16 +70,25 @@ def _read_plain(row: Row) -> Problem | Drop:
     if not _is_code(row):
         return Drop(Reason.NOT_CODE, f"its kind is {row.get('kind')!r}, its ability {row.get('ability')!r}")
     statement, problem_id, references = _statement(row), read_id(row, *_IDS), read_references(row)
-    declared = _comparison(row)
-    options = {**(declared or {}), **{key: row[key] for key in OPTIONS if row.get(key) is not None}}
-    tests = _tests(row, options)
+    tests = tests_in(row)
     if tests is None:
         return Drop(Reason.NO_TESTS, "it holds no tests")
-    if declared is None:
+    if _comparison(row) is None:
         return Drop(Reason.NEEDS_CHECKER, f"checker: {row['checker']}")
     if not statement.strip():
         return Drop(Reason.NO_STATEMENT, "its statement is null or blank")
     return Problem(problem_id, statement, tests, _data_source(row, problem_id), references)
+
+
+def tests_in(row: Row) -> Tests | None:
+    """The tests of a row, with the comparison and the limits that it names; None if it has none.
+
+    Raises:
+        TestsFormatError: They are malformed.
+        DataError: A column is of the wrong type.
+    """
+    declared = _comparison(row) or {}
+    return _tests(row, {**declared, **{key: row[key] for key in OPTIONS if row.get(key) is not None}})
 
 
 def _statement(row: Row) -> str:
