@@ -270,7 +270,7 @@ BAD_PROBLEMS: list[tuple[list[Any], str]] = [
     ([], "holds no problem"),
     ([{**DOUBLE}], "problems.jsonl:1: problem_id is missing"),
     ([PROBLEMS[0], PROBLEMS[0]], "more than once: double; each problem"),
-    ([{"id": 1, "prompt": "x"}], "neither ground_truth nor tests"),
+    ([{"id": 1, "prompt": "x"}], "ground_truth, tests and inputs are null or missing"),
     ([{"id": 1, "ground_truth": None}], "are null or missing"),
     ([{"id": 1, "ground_truth": "{"}], "is not JSON"),
     ([{"id": 1, "inputs": ["1"], "outputs": []}], "problems.jsonl:1: problem 1: outputs: is empty"),
