@@ -17,7 +17,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from code_rlvr.errors import CodeRlvrError
+from code_rlvr.errors import CodeRlvrError, UsageError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Limits, Verdict
 from code_rlvr.verifier.judge import Judge
@@ -99,7 +99,13 @@ def examine_run(preset: str | None, config: Path | None, settings: Sequence[str]
     from code_rlvr.train.resolve import resolve  # noqa: PLC0415
 
     base = find_preset(preset) if preset else None
-    for name, passed, detail in examine_training(resolve(load_config(TrainConfig, config, settings, base=base))):
+    given = load_config(TrainConfig, config, settings, base=base)
+    try:
+        given = resolve(given)
+    except UsageError as error:
+        yield Finding("run: model", "failed", str(error))
+        return
+    for name, passed, detail in examine_training(given):
         yield Finding(f"run: {name}", "ok" if passed else "failed", detail)
 
 

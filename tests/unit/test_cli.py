@@ -87,6 +87,8 @@ def test_problems_go_from_a_file_through_prepare_and_audit(tmp_path: Path) -> No
     prepared = run("prepare", "mine.jsonl", "--out", "set", cwd=tmp_path)
     assert prepared.returncode == 0, prepared.stderr
     assert "next: code-rlvr audit set" in prepared.stdout
+    verified = run("verify", "set", "set/solutions.jsonl", cwd=tmp_path)
+    assert "11 of 12 accepted" in verified.stdout, verified.stderr
     audited = run("audit", "set", "--drop", "clean", "--html", "page.html", "--json", cwd=tmp_path)
     assert audited.returncode == 1, audited.stderr
     found = json.loads(audited.stdout)["findings"]

@@ -210,3 +210,17 @@ def test_a_check_can_be_skipped_by_its_name_only(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigError, match="there is no check three; known are one, two"):
         check_training(config, skip=["three"])
     assert list(examine(config)) == [("one", True, "fine"), ("two", False, "no")]
+
+
+def test_a_check_whose_ground_is_missing_says_so(tmp_path: Path) -> None:
+    found = {name: (passed, detail) for name, passed, detail in examine(TrainConfig(model=str(tmp_path)))}
+    assert found["data"][0] is False
+    assert found["splits"] == (False, "not looked at, for want of data")
+    assert found["prompts"] == (False, "not looked at, for want of data and model")
+
+
+def test_a_word_for_verl_that_is_no_override_is_named() -> None:
+    pytest.importorskip("hydra")
+    machine.check_words(["actor_rollout_ref.actor.grad_clip=0.5", "+a.b={c:1}", "~data.seed"])
+    with pytest.raises(ConfigError, match="'raw' is no override for verl"):
+        machine.check_words(["raw"])

@@ -271,6 +271,8 @@ def _bad_inputs(folder: Path) -> dict[str, tuple[str, str]]:
         "nothing left": (str(folder / "math.jsonl"), "no row became a problem for training: 1 not about code"),
         "folder": (str(folder / "empty"), "holds none of"),
         "nothing": ("no-such-thing", "no file or folder here"),
+        "a path": ("no-such-folder/train.parquet", "no file or folder here"),
+        "emptiness": (" ", "a source is empty"),
         "unknown layout": (f"tako={folder / 'rows.jsonl'}", "did you mean taco"),
     }
 
@@ -279,17 +281,109 @@ def _bad_inputs(folder: Path) -> dict[str, tuple[str, str]]:
     "kind",
     [
         "column", "a plain string", "line", "layout", "parquet", "split", "nothing left", "folder", "nothing",
-        "unknown layout",
+        "a path", "emptiness", "unknown layout",
     ],
 )  # fmt: skip
 def test_bad_input_is_one_message_and_nothing_is_half_written(tmp_path: Path, kind: str) -> None:
     source, said = _bad_inputs(tmp_path)[kind]
     with pytest.raises(CodeRlvrError, match=said):
         prepared(tmp_path / "out", source)
-    assert {path.name for path in (tmp_path / "out").iterdir()} <= {".unfinished"}
+    assert {path.name for path in (tmp_path / "out").glob("*")} <= {".unfinished"}
 
 
 def test_a_tokenizer_that_cannot_be_loaded_is_one_message(tmp_path: Path) -> None:
     source = write(tmp_path / "x.parquet", [eurus(statement(1))])
     with pytest.raises(ModelError, match="cannot load the tokenizer"):
         prepared(tmp_path / "out", source, model=str(tmp_path / "no model"))
+
+
+def test_a_benchmark_counts_whether_or_not_its_tests_do(tmp_path: Path) -> None:
+    source = write(tmp_path / "x.parquet", [eurus(statement(i)) for i in range(20)])
+    rows = [
+        {"id": "b/0", "statement": statement(0), "tests": None},
+        {"id": "b/1", "statement": statement(1), "tests": {"inputs": ["1"], "outputs": []}},
+        {"id": "b/2", "statement": statement(2), "tests": {"inputs": [], "outputs": []}},
+        {"id": "b/3", "statement": " ", "tests": TESTS},
+    ]
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    result = prepared(tmp_path / "out", source, benchmarks=(str(tmp_path / "b.jsonl"),))
+    assert outcomes(result)["in_benchmark"] == 3
+    assert result.manifest["benchmarks"]["unreadable"] == 1
+    details = [one["detail"] for one in lines(tmp_path / "out" / "rows.jsonl") if one["outcome"] == "in_benchmark"]
+    assert ["b/0" in details[0], "b/1" in details[1], "b/2" in details[2]] == [True] * 3
+
+
+@pytest.mark.parametrize("layout", ["", "plain="])
+def test_a_chat_that_is_written_as_json_is_a_chat(tmp_path: Path, layout: str) -> None:
+    given = [eurus(statement(i)) for i in range(3)]
+    source = write(tmp_path / "x.parquet", [{**row, "prompt": json.dumps(row["prompt"])} for row in given])
+    prepared(tmp_path / "out", layout + source)
+    row = problems_in(tmp_path / "out" / "train.parquet")[0]
+    assert row["prompt"][0]["content"].startswith("Problem ")
+
+
+def test_files_of_a_folder_that_are_not_read_are_said(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("my_training_data", "val", "data", "test"):
+        row = {"statement": statement(len(name)), "tests": TESTS}
+        (folder / f"{name}.jsonl").write_text(json.dumps(row))
+    pq.write_table(pa.Table.from_pylist([eurus("x")]).slice(0, 0), folder / "train-1.parquet")
+    shown = io.StringIO()
+    prepare(PrepareSettings((str(folder),), tmp_path / "out"), Console(file=shown, width=200))
+    said = [line for line in shown.getvalue().splitlines() if "left out" in line]
+    assert [Path(line.split()[2]).name for line in said] == ["data.jsonl", "test.jsonl", "train-1.parquet"]
+
+
+def test_the_same_files_elsewhere_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        source = write(tmp_path / name / "x.parquet", [eurus(statement(i)) for i in range(20)])
+        prepared(tmp_path / name / "out", source)
+    for file in (tmp_path / "here" / "out").iterdir():
+        assert file.read_bytes() == (tmp_path / "there" / "out" / file.name).read_bytes(), file.name
+
+
+def test_two_calls_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "x.parquet", [eurus(statement(i)) for i in range(20)])
+    select = run.select
+
+    def meanwhile(*given: Any) -> Any:
+        with pytest.raises(DataError, match="another call is preparing"):
+            prepared(tmp_path / "out", source, seed=1)
+        return select(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run, "select", meanwhile)
+        prepared(tmp_path / "out", source)
+    assert len(problems_in(tmp_path / "out" / "train.parquet")) == 18
+
+
+def test_a_set_is_not_written_into_its_own_source(tmp_path: Path) -> None:
+    write(tmp_path / "train.parquet", [eurus(statement(i)) for i in range(20)])
+    for out in (tmp_path, tmp_path / "out"):
+        with pytest.raises(DataError, match="lies in the source"):
+            prepared(out, str(tmp_path))
+
+
+def test_a_few_problems_still_have_one_for_validation(tmp_path: Path) -> None:
+    source = write(tmp_path / "x.parquet", [eurus(statement(i)) for i in range(4)])
+    assert outcomes(prepared(tmp_path / "out", source)) == {"rows": 4, "train": 3, "validation": 1}
+
+
+def test_where_no_problem_is_left_the_first_reasons_are_shown(tmp_path: Path) -> None:
+    rows = [{"id": "m/1", "statement": statement(1), "tests": {"inputs": ["1"], "outputs": []}}]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match=r"1 tests that cannot be used\n  x\.jsonl:1: malformed_tests: outputs"):
+        prepared(tmp_path / "out", str(tmp_path / "x.jsonl"))
+    source = write(tmp_path / "y.parquet", [eurus(statement(i)) for i in range(4)])
+    with pytest.raises(DataError, match="a smaller --validation-size"):
+        prepared(tmp_path / "out", source, validation_size=10)
+
+
+def test_a_row_that_is_dropped_keeps_its_name(tmp_path: Path) -> None:
+    rows = [{"id": f"m/{i}", "statement": statement(i), "tests": TESTS if i else None} for i in range(3)]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    prepared(tmp_path / "out", str(tmp_path / "x.jsonl"))
+    (gone,) = [one for one in lines(tmp_path / "out" / "rows.jsonl") if one["outcome"] == "no_tests"]
+    assert gone["row_id"] == "m/0"

@@ -125,7 +125,9 @@ def open_set(path: Path, solutions: Path | None = None) -> ProblemSet:
             solutions = path / SOLUTIONS
     else:
         parts = [path]
-    files = tuple(_look_at(part) for part in parts)
+    files = tuple(file for file in map(_look_at, parts) if file.rows)
+    if not files:
+        raise DataError(f"{path} holds no problem; it needs at least one")
     return ProblemSet(path, files, solutions)
 
 
@@ -144,10 +146,7 @@ def _look_at(path: Path) -> SetFile:
                     lines, ended = lines + block.count(b"\n"), block.endswith(b"\n")
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"cannot read {path}: {error}; write it again") from None
-    rows = lines + (not ended)
-    if not rows:
-        raise DataError(f"{path} holds no problem; it needs at least one")
-    return SetFile(path, is_parquet, rows, digest.hexdigest())
+    return SetFile(path, is_parquet, lines + (not ended), digest.hexdigest())
 
 
 def _require_columns(path: Path, present: list[str]) -> None:

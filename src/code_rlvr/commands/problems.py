@@ -97,7 +97,11 @@ def prepare(
         seed=seed,
         overwrite=overwrite,
     )
-    prepared = run_prepare(settings, Console(stderr=True, highlight=False))
+    try:
+        prepared = run_prepare(settings, Console(stderr=True, highlight=False))
+    except KeyboardInterrupt:
+        errors.print("interrupted; the same command goes on where it stopped")
+        raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps(prepared.manifest))
         return

@@ -56,11 +56,13 @@ class DataFile:
         name: For messages and the manifest.
         open: Opens it anew, to read bytes.
         revision: What its content is known by without reading it, e.g. a commit; "" if there is no such thing.
+        label: For the places of rows, the same wherever the file lies; the name if "".
     """
 
     name: str
     open: Callable[[], IO[bytes]]
     revision: str = ""
+    label: str = ""
 
     def content_hash(self) -> str:
         """What the content is known by: its revision, or the sha256 of its bytes."""
@@ -120,6 +122,10 @@ class DataFile:
         else:
             yield from self._line_blocks(done)
 
+    @property
+    def _label(self) -> str:
+        return self.label or self.name
+
     def _kind(self) -> Kind:
         with self._reading(), self.open() as stream:
             magic = stream.read(4)
@@ -157,8 +163,8 @@ class DataFile:
             for batch in parquet.iter_batches(batch_size=BATCH, row_groups=[number], columns=columns):
                 keep, wanted = wanted[: len(batch)], wanted[len(batch) :]
                 numbers = [first + i for i, kept in enumerate(keep) if kept]
-                rows = batch.filter(pa.array(keep)).to_pylist()
-                places = [f"{self.name}: row {row}" for row in numbers]
+                rows = _kept(batch, keep)
+                places = [f"{self._label}: row {row}" for row in numbers]
                 yield Batch(list(zip(places, rows, strict=True)), len(batch) - len(rows))
                 first += len(batch)
 
@@ -196,14 +202,14 @@ class DataFile:
             except (ValueError, RecursionError) as error:
                 raise DataError(f"{self.name} is not JSON: {error}; it has to be one list of objects") from None
         for number, row in enumerate(rows, start=1):
-            yield f"{self.name}: row {number}", self._require_object(row, f"row {number}")
+            yield f"{self._label}: row {number}", self._require_object(row, f"row {number}")
 
     def _object(self, number: int, line: bytes) -> tuple[str, Row]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{self.name}:{number} is not JSON: {error}; each line has to be one object") from None
-        return f"{self.name}:{number}", self._require_object(row, f"line {number}")
+        return f"{self._label}:{number}", self._require_object(row, f"line {number}")
 
     def _require_object(self, row: object, place: str) -> Row:
         if not isinstance(row, dict):
@@ -226,3 +232,13 @@ def _worth_reading(parquet: Any, source: Source, number: int) -> list[bool]:
         return [True] * int(parquet.metadata.row_group(number).num_rows)
     rows = parquet.read_row_group(number, columns=glance).to_pylist()
     return [source.is_code(row) for row in rows]
+
+
+def _kept(batch: Any, keep: list[bool]) -> list[Row]:
+    """The rows that are wanted, of any column types."""
+    if all(keep):
+        return list(batch.to_pylist())
+    try:
+        return list(batch.filter(pa.array(keep)).to_pylist())
+    except pa.ArrowNotImplementedError:  # e.g. views of strings, which only some libraries write
+        return [row for row, kept in zip(batch.to_pylist(), keep, strict=True) if kept]

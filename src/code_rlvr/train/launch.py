@@ -65,6 +65,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: 
         PreflightError: The machine or the inputs are not fit; nothing was started.
         TrainingError: The trainer failed, hung, or lost too many samples.
     """
+    preflight.require_known(skip)
     config = resolve(config)
     preflight.check_training(config, skip)
     start_step = _prepare_folder(config, resume)

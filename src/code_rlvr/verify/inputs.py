@@ -31,6 +31,7 @@ from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Verdict
 
 REJECTED = "REJECTED"  # a label for "anything but accepted"
+PREPARED = ("train.parquet", "validation.parquet")  # of a folder
 SHOWN = 3  # so many of a kind are named, the rest is counted
 
 _PARQUET_COLUMNS = ("reward_model", "extra_info")
@@ -88,7 +89,7 @@ class Solution:
 
 
 def read_problems(file: Path) -> dict[str, TestedProblem]:
-    """All problems of a file, by id.
+    """All problems of a file, or of the splits in a folder that `prepare` wrote, by id.
 
     Args:
         file: Parquet or JSONL; told apart by content.
@@ -99,7 +100,7 @@ def read_problems(file: Path) -> dict[str, TestedProblem]:
     problems: dict[str, TestedProblem] = {}
     malformed: list[str] = []
     repeated: dict[str, None] = {}
-    for place, row in _parquet_rows(file) if is_parquet(file) else json_lines(file):
+    for place, row in _rows(file):
         problem_id = problem_id_of(row, place)
         if problem_id in problems:
             repeated[problem_id] = None
@@ -178,6 +179,14 @@ def require_known(unknown: Counter[str], solutions: Path, problems: Path) -> Non
             f"{solutions}: {unknown.total()} of the solutions name a problem that is not in {problems}: "
             f"{_some(list(unknown))}; problem_id has to be the same in both files"
         )
+
+
+def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    parts = [file / name for name in PREPARED if (file / name).exists()] if file.is_dir() else [file]
+    if not parts:
+        raise DataError(f"{file} holds neither {' nor '.join(PREPARED)}; name a file, or a folder that `prepare` wrote")
+    for part in parts:
+        yield from _parquet_rows(part) if is_parquet(part) else json_lines(part)
 
 
 def is_parquet(file: Path) -> bool:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from code_rlvr.data.prepare.inputs import Input
-from code_rlvr.data.sources.source import Drop
+from code_rlvr.data.sources.columns import name_of
+from code_rlvr.data.sources.source import Drop, Row, Source
+from code_rlvr.data.sources.statements import any_statement
 from code_rlvr.errors import DataError, TestsFormatError
 
 
@@ -19,7 +21,7 @@ class Benchmarks:
 
     Args:
         statements: A name and the statement of each.
-        unreadable: How many rows could not be read as problems, so that nothing is kept out for them.
+        unreadable: How many rows have no statement, so that nothing is kept out for them.
         hashes: What the files are known by.
     """
 
@@ -39,14 +41,20 @@ def read_benchmarks(inputs: Sequence[Input]) -> Benchmarks:
     for one in inputs:
         for _, batches in one.file.blocks(one.source):
             for place, row in (place_and_row for batch in batches for place_and_row in batch.rows):
-                try:
-                    problem = one.source.read(row)
-                except TestsFormatError:
-                    problem = None
-                except DataError as error:
-                    raise DataError(f"{place}: {error}") from None
-                if problem is None or isinstance(problem, Drop):
-                    unreadable += 1
+                statement = _statement(place, row, one.source)
+                if statement:
+                    statements.append((name_of(row) or place, statement))
                 else:
-                    statements.append((problem.problem_id or place, problem.statement))
+                    unreadable += 1
     return Benchmarks(tuple(statements), unreadable, tuple(one.file.content_hash() for one in inputs))
+
+
+def _statement(place: str, row: Row, source: Source) -> str:
+    """What a model would be asked, whether or not the row's tests are any good."""
+    try:
+        problem = source.read(row)
+    except TestsFormatError:
+        return any_statement(row)
+    except DataError as error:
+        raise DataError(f"{place}: {error}") from None
+    return any_statement(row) if isinstance(problem, Drop) else problem.statement

@@ -38,12 +38,13 @@ class Input:
     source: Source
 
 
-def find_inputs(words: Sequence[str], revision: str | None) -> dict[Split, list[Input]]:
+def find_inputs(words: Sequence[str], revision: str | None, left_out: list[str]) -> dict[Split, list[Input]]:
     """The files that some words mean, by split.
 
     Args:
         words: See the table above.
         revision: Of data sets on the hub.
+        left_out: Gets the names of files that are there and not read.
 
     Raises:
         DataError: A word means nothing, or its rows are of no known layout.
@@ -54,12 +55,15 @@ def find_inputs(words: Sequence[str], revision: str | None) -> dict[Split, list[
         layout, files, together = _resolve(word, revision)
         splits = {file.name: split_of(file.name) if together else "train" for file in files}
         if any(splits.values()):
+            left_out += [file.name for file in files if splits[file.name] in (None, "test")]
             files = [file for file in files if splits[file.name]]
         if not {"train", None} & {splits[file.name] for file in files}:
             names = ", ".join(file.name for file in files)
             raise DataError(f"{word} has no file for training, only {names}; name the files that you want")
         for file in files:
-            if splits[file.name] == "validation":
+            if together and file.count() == 0:
+                left_out.append(file.name)
+            elif splits[file.name] == "validation":
                 found["validation"].append(_input(file, layout))
             elif splits[file.name] != "test":
                 found["train"].append(_input(file, layout))
@@ -80,6 +84,8 @@ def split_of(name: str) -> str | None:
 
 def _resolve(word: str, revision: str | None) -> tuple[Source | None, list[DataFile], bool]:
     """The layout that a word names, its files, and whether these are a whole data set."""
+    if not word.strip():
+        raise DataError("a source is empty; give a file, a folder or a data set on the hub")
     layout, equals, rest = word.partition("=")
     if equals and layout.isidentifier() and not Path(word).exists():
         source = get_source(layout)
@@ -93,15 +99,20 @@ def _resolve(word: str, revision: str | None) -> tuple[Source | None, list[DataF
         if not files:
             raise DataError(f"{path} holds none of {', '.join(_FILES)}; give the folder that does, or the files")
         return None, sorted(files, key=lambda file: file.name), True
-    if word in KNOWN or _HUB_NAME.fullmatch(word):
+    if word in KNOWN or (_HUB_NAME.fullmatch(word) and not _looks_like_a_path(path)):
         return SOURCES.get(word), list(open_dataset(word, revision).files), True
     raise DataError(
         f"{word} is no file or folder here; a data set on the hub is written OWNER/NAME, or {', '.join(KNOWN)}"
     )
 
 
+def _looks_like_a_path(path: Path) -> bool:
+    """Whether a word that is no file here is more likely one than a name on the hub."""
+    return path.suffix in (".parquet", ".jsonl", ".json", ".gz", ".csv") or Path(path.parts[0]).is_dir()
+
+
 def _local(path: Path) -> DataFile:
-    return DataFile(str(path), lambda: path.open("rb"))
+    return DataFile(str(path), lambda: path.open("rb"), label=path.name)
 
 
 def _input(file: DataFile, layout: Source | None) -> Input:

@@ -24,6 +24,7 @@ from code_rlvr.data.sources.source import Drop, Reason
 from code_rlvr.errors import DataError
 
 MANIFEST = "manifest.json"
+_EXAMPLES = 3
 FORMAT = 1  # of the manifest and of the files beside it
 
 Outcomes = Mapping[Split, Counter[str]]
@@ -86,15 +87,25 @@ def count_outcomes(spool: Spool, choices: Mapping[Split, Sequence[Choice]]) -> O
     return counts
 
 
-def require_any(count: Counter[str]) -> None:
+def require_any(count: Counter[str], spool: Spool) -> None:
     """Refuse a set without problems to train on.
+
+    Args:
+        count: What became of the rows.
+        spool: For examples.
 
     Raises:
         DataError: There is none; the message says what became of the rows.
     """
-    if not count["train"]:
-        why = ", ".join(f"{number:,} {_MEANINGS[name]}" for name, number in count.most_common() if number)
-        raise DataError(f"no row became a problem for training: {why or 'there are no rows'}")
+    if count["train"]:
+        return
+    lines = [", ".join(f"{number:,} {_MEANINGS[name]}" for name, number in count.most_common() if number)]
+    lines[0] = f"no row became a problem for training: {lines[0] or 'there are no rows'}"
+    if count["validation"]:
+        lines.append("a smaller --validation-size leaves some for training")
+    dropped = [row for part in spool.summaries("train") for row in part.dropped]
+    lines += [f"{row.place}: {row.reason.value}: {row.detail}" for row in dropped[:_EXAMPLES]]
+    raise DataError("\n  ".join(lines))
 
 
 def make_manifest(folder: Path, given: Mapping[str, Any], counts: Outcomes, sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -15,9 +15,11 @@ Not covered: deciding (`scan`, `select`), what the files hold (`output`, `manife
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,20 +116,23 @@ def prepare(settings: PrepareSettings, console: Console) -> Prepared:
     _require_free(settings)
     stages = Stages(console, total=4)
     with stages.stage("Looking at what was given"):
-        inputs = find_inputs(settings.sources, settings.revision)
+        left_out: list[str] = []
+        inputs = find_inputs(settings.sources, settings.revision, left_out)
         inputs["validation"] += find_all(settings.validation, settings.revision)
         lengths = PromptLength(settings.model)
         benchmarks = read_benchmarks(find_all(settings.benchmarks, settings.revision))
         given = describe_given(settings.rules(), inputs, lengths.name, benchmarks)
         _note_given(stages, inputs, lengths, benchmarks)
+        for name in left_out:
+            stages.note(f"left out: {name} (for another split, or empty); give it by its own name to read it")
     unfinished = settings.out / UNFINISHED
-    with Spool(unfinished / "parts", given) as spool:
+    with _alone_in(unfinished), Spool(unfinished / "parts", given) as spool:
         with stages.stage("Reading rows"):
             _scan_all(Scanner(spool, settings.bounds, lengths), inputs, stages)
         with stages.stage("Removing duplicates and overlaps, choosing"):
             choices = select(spool, benchmarks.statements, settings.sizes)
             counts = count_outcomes(spool, choices)
-            require_any(counts["train"])
+            require_any(counts["train"], spool)
         with stages.stage("Writing the set"):
             written = unfinished / "set"
             shutil.rmtree(written, ignore_errors=True)
@@ -142,10 +147,26 @@ def prepare(settings: PrepareSettings, console: Console) -> Prepared:
 def _require_free(settings: PrepareSettings) -> None:
     if (settings.out / MANIFEST).exists() and not settings.overwrite:
         raise DataError(f"{settings.out} holds a prepared set already; name another --out, or give --overwrite")
+    for word in (*settings.sources, *settings.validation):
+        folder = Path(word.rpartition("=")[2])
+        if folder.is_dir() and settings.out.resolve().is_relative_to(folder.resolve()):
+            raise DataError(f"--out {settings.out} lies in the source {folder}, which would read it next; name another")
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Make the folder of unfinished work, and refuse to share it with another call."""
     try:
-        settings.out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise DataError(f"cannot make the folder {settings.out}: {error.strerror}") from None
+        raise DataError(f"cannot write to {folder.parent}: {error.strerror}; name another --out") from None
+    with os.fdopen(lock):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataError(f"another call is preparing {folder.parent}; wait for it, or name another --out") from None
+        yield
 
 
 def _note_given(stages: Stages, inputs: Mapping[Split, Sequence[Input]], lengths: PromptLength, of: Benchmarks) -> None:

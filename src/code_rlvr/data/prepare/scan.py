@@ -16,6 +16,7 @@ from code_rlvr.data.prepare.prompt_length import PromptLength
 from code_rlvr.data.prepare.spool import Candidate, DroppedRow, PartSummary, Split, Spool
 from code_rlvr.data.prompts import build_prompt
 from code_rlvr.data.rows import Batch, DataFile
+from code_rlvr.data.sources.columns import name_of
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
@@ -110,12 +111,11 @@ class Scanner:
         return candidates, dropped
 
     def _look_at(self, place: str, row: Row, source: Source) -> _Usable | DroppedRow:
-        row_id = ""
         try:
+            row_id = name_of(row)
             problem = source.read(row)
             if isinstance(problem, Drop):
                 return DroppedRow(place, row_id, problem.reason, problem.detail)
-            row_id = problem.problem_id
             if problem.tests.kind == "assert":
                 take_apart(problem.tests)  # the judge would refuse them when their turn comes
         except TestsFormatError as error:

@@ -29,7 +29,7 @@ class Sizes:
     Args:
         train: None for all.
         validation: None for all that were given for it; if none were, so many are taken from the others, None
-            being a tenth of them and at most `MAX_VALIDATION`.
+            being a tenth of them, at least one and at most `MAX_VALIDATION`.
         seed: Of the samples.
     """
 
@@ -83,7 +83,7 @@ def select(spool: Spool, benchmark: Sequence[tuple[str, str]], sizes: Sizes) -> 
         _take(entries["validation"], "validation", sizes.validation, sizes.seed)
     else:
         left = sum(one.outcome is None for one in entries["train"])
-        size = min(left // 10, MAX_VALIDATION) if sizes.validation is None else sizes.validation
+        size = min(max(left // 10, min(left - 1, 1)), MAX_VALIDATION) if sizes.validation is None else sizes.validation
         _take(entries["train"], "validation", size, sizes.seed)
     _take(entries["train"], "train", sizes.train, sizes.seed)
     for one in everything:

@@ -88,6 +88,17 @@ def read_id(row: Row, *keys: str) -> str:
     return ""
 
 
+def name_of(row: Row) -> str:
+    """What a row of any layout is called; "" if it has no name."""
+    info = row.get("extra_info")
+    for part in (row, info if isinstance(info, Mapping) else {}):
+        for key in ("problem_id", "id", "task_id", "question_id", "name"):
+            value = part.get(key)
+            if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
+                return value[:200] if isinstance(value, str) else _digits(value, key)
+    return ""
+
+
 def read_texts(row: Row, key: str) -> tuple[str, ...]:
     """A column of several texts: a list, or a list written as JSON; blank ones are left out.
 

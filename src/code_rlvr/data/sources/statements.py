@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from code_rlvr.data.prompts import ASSERT_INSTRUCTION, FUNCTION_INSTRUCTION, STDIN_INSTRUCTION
-from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, unfit
+from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, from_json_if_any, unfit
 from code_rlvr.data.sources.source import Row
 from code_rlvr.errors import DataError
 
@@ -34,6 +34,7 @@ ENDINGS = (
     "the sample inputs). Enclose your code within delimiters as follows. ```python # YOUR CODE HERE ```",
 )
 
+_STATEMENT_KEYS = ("question_content", "question", "description", "statement", "text", "prompt", "problem")
 _NAME = r"[^`\s]{1,200}"
 
 
@@ -77,7 +78,18 @@ def statement_of_either(row: Row, key: str) -> str:
         DataError: It is neither, or no message is the user's.
     """
     value = row[key]
-    return without_endings(value) if isinstance(value, str) else statement_of_chat(row, key)
+    return without_endings(value) if isinstance(_chat(value), str) else statement_of_chat(row, key)
+
+
+def any_statement(row: Row) -> str:
+    """The statement of a row of any layout, tests or not; "" if none can be read."""
+    for key in _STATEMENT_KEYS:
+        if row.get(key) is not None:
+            try:
+                return statement_of_either(row, key)
+            except DataError:
+                return ""
+    return ""
 
 
 def statement_of_chat(row: Row, key: str) -> str:
@@ -93,7 +105,7 @@ def statement_of_chat(row: Row, key: str) -> str:
     Raises:
         DataError: It is no chat list, e.g. a plain text, or no message is the user's.
     """
-    chat = row[key]
+    chat = _chat(row[key])
     if chat is None:
         return ""
     if isinstance(chat, str):
@@ -108,6 +120,13 @@ def statement_of_chat(row: Row, key: str) -> str:
     if chat and not said:
         raise DataError(f"column {key!r} has no message whose role is 'user'; the statement has to be in one")
     return without_endings(_content(said[-1].get("content"), key)) if said else ""
+
+
+def _chat(value: Any) -> Any:
+    """A chat that is written as JSON, read; anything else as it is."""
+    found = from_json_if_any(value) if isinstance(value, str) and value.lstrip()[:1] == "[" else value
+    is_chat = isinstance(found, list) and all(isinstance(one, Mapping) and "role" in one for one in found)
+    return found if is_chat and found else value
 
 
 def _content(content: Any, key: str) -> str:

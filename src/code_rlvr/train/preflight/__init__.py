@@ -16,13 +16,14 @@ from code_rlvr.train.preflight import gpu, inputs, machine
 from code_rlvr.train.preflight.machine import check_machine
 from code_rlvr.train.versions import PINNED_VERL, check_verl
 
-__all__ = ["CHECKS", "check_machine", "check_training", "examine"]
+__all__ = ["CHECKS", "check_machine", "check_training", "examine", "require_known"]
 
 SHARED_MEMORY_GIB = 1.0
 
 
 def _verl(config: TrainConfig) -> str:
     check_verl()
+    machine.check_words(config.verl)
     return f"verl {PINNED_VERL}"
 
 
@@ -83,6 +84,10 @@ CHECKS: dict[str, Callable[[TrainConfig], str]] = {
 }
 
 
+NEEDS = {"splits": ("data",), "prompts": ("model", "data"), "disk": ("model",), "gpus": ("model",)}
+"""Which checks make sense only after which others."""
+
+
 def check_training(config: TrainConfig, skip: Collection[str] = ()) -> None:
     """Check everything that a run needs.
 
@@ -94,12 +99,21 @@ def check_training(config: TrainConfig, skip: Collection[str] = ()) -> None:
         ConfigError: There is no check of a name that is to be skipped.
         VersionMismatch, PreflightError, ModelError, DataError, TestsFormatError: A check failed.
     """
-    for name in skip:
-        if name not in CHECKS:
-            raise ConfigError(f"there is no check {name}; known are {', '.join(CHECKS)}")
+    require_known(skip)
     for name, check in CHECKS.items():
         if name not in skip:
             check(config)
+
+
+def require_known(names: Collection[str]) -> None:
+    """Refuse names of no check.
+
+    Raises:
+        ConfigError: One is.
+    """
+    for name in names:
+        if name not in CHECKS:
+            raise ConfigError(f"there is no check {name}; known are {', '.join(CHECKS)}")
 
 
 def examine(config: TrainConfig) -> Iterator[tuple[str, bool, str]]:
@@ -108,8 +122,13 @@ def examine(config: TrainConfig) -> Iterator[tuple[str, bool, str]]:
     Args:
         config: The run, resolved.
     """
+    failed: set[str] = set()
     for name, check in CHECKS.items():
+        missing = failed.intersection(NEEDS.get(name, ()))
         try:
-            yield name, True, check(config)
+            finding = f"not looked at, for want of {' and '.join(sorted(missing))}" if missing else check(config)
         except CodeRlvrError as error:
-            yield name, False, str(error)
+            missing, finding = {name}, str(error)
+        if missing:
+            failed.add(name)
+        yield name, not missing, finding

@@ -8,13 +8,13 @@ from __future__ import annotations
 import netrc
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
-from code_rlvr.errors import PreflightError
+from code_rlvr.errors import ConfigError, PreflightError
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.versions import check_verl
 
@@ -43,6 +43,23 @@ def check_loggers(names: Iterable[str]) -> None:
             "wandb would ask for a login in the middle of the start; run `wandb login`, set WANDB_API_KEY, or set "
             "WANDB_MODE=offline"
         )
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Check that words for verl are overrides at all.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: PLC0415  comes with verl
+    from hydra.errors import HydraException  # noqa: PLC0415
+
+    for word in words:
+        try:
+            OverridesParser.create().parse_override(word)
+        except HydraException as error:
+            reason = str(error).splitlines()[0]
+            raise ConfigError(f"{word!r} is no override for verl, as key=value is: {reason}") from None
 
 
 def _has_netrc_entry(host: str) -> bool:
