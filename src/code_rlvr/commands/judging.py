@@ -19,7 +19,7 @@ from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, W
     "Exit codes: 0 all were judged, 1 something was not, or a known label was contradicted, 2 bad input.",
 )
 def verify(
-    problems: Annotated[Path, typer.Argument(help="verl's parquet, JSONL with problem_id and tests, or a prepared folder.")],
+    problems: Annotated[Path, typer.Argument(help="verl's parquet, JSONL, or a prepared folder.")],
     solutions: Annotated[
         Path, typer.Argument(help="JSONL: problem_id, response or code, and verdict where it is known.")
     ],
