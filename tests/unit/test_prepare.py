@@ -15,6 +15,7 @@ from rich.console import Console
 from code_rlvr import Tests
 from code_rlvr.data import rows
 from code_rlvr.data.prepare import run
+from code_rlvr.data.prepare.inputs import split_of
 from code_rlvr.data.prepare.run import Prepared, PrepareSettings, prepare
 from code_rlvr.data.prepare.scan import content_id
 from code_rlvr.errors import CodeRlvrError, DataError, ModelError
@@ -342,6 +343,21 @@ def test_the_same_files_elsewhere_give_the_same_bytes(tmp_path: Path) -> None:
         prepared(tmp_path / name / "out", source)
     for file in (tmp_path / "here" / "out").iterdir():
         assert file.read_bytes() == (tmp_path / "there" / "out" / file.name).read_bytes(), file.name
+
+
+@pytest.mark.parametrize(
+    ("path", "split"),
+    [
+        ("data/train-00000-of-00002.parquet", "train"),
+        ("default/validation/0000.parquet", "validation"),
+        ("train/test.jsonl", "test"),
+        ("my_training_data.parquet", "train"),
+        ("VAL.jsonl", "validation"),
+        ("constraints.jsonl", None),
+    ],
+)
+def test_the_split_is_what_the_name_says_before_its_folders(path: str, split: str | None) -> None:
+    assert split_of(path) == split
 
 
 def test_two_calls_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,12 @@ def open_dataset(name: str, revision: str | None = None, endpoint: str | None = 
     if not paths:
         raise DataError(f"the data set {name} holds no {', '.join(_SUFFIXES)} file; give a local copy instead")
     files = [
-        DataFile(f"{name}/{path}", partial(_open, system, name, f"datasets/{name}@{commit}/{path}"), f"commit:{commit}")
+        DataFile(
+            f"{name}/{path}",
+            partial(_open, system, name, f"datasets/{name}@{commit}/{path}"),
+            revision=f"commit:{commit}",
+            label=path,
+        )
         for path in paths
     ]
     return HubDataset(name, commit, tuple(files))

@@ -53,7 +53,7 @@ def find_inputs(words: Sequence[str], revision: str | None, left_out: list[str])
     found: dict[Split, list[Input]] = {"train": [], "validation": []}
     for word in words:
         layout, files, together = _resolve(word, revision)
-        splits = {file.name: split_of(file.name) if together else "train" for file in files}
+        splits = {file.name: split_of(file.label) if together else "train" for file in files}
         if any(splits.values()):
             left_out += [file.name for file in files if splits[file.name] in (None, "test")]
             files = [file for file in files if splits[file.name]]
@@ -75,11 +75,13 @@ def find_all(words: Iterable[str], revision: str | None = None) -> list[Input]:
     return [_input(file, layout) for word in words for layout, files, _ in [_resolve(word, revision)] for file in files]
 
 
-def split_of(name: str) -> str | None:
-    """The split that a file's name speaks of: train, validation, test or none."""
-    words = re.findall(r"[a-z]+", name.rpartition("/")[2].lower())
-    words = words or [name.lower()]
-    return next((_SPLIT_WORDS[word] for word in words if word in _SPLIT_WORDS), None)
+def split_of(path: str) -> str | None:
+    """The split that a file's path in its data set speaks of, its name before its folders: train, validation, test."""
+    for part in reversed(path.lower().split("/")):
+        for word in re.findall(r"[a-z]+", part):
+            if word in _SPLIT_WORDS:
+                return _SPLIT_WORDS[word]
+    return None
 
 
 def _resolve(word: str, revision: str | None) -> tuple[Source | None, list[DataFile], bool]:
