@@ -62,6 +62,9 @@ def test_the_reward_function_is_ours_under_the_key_that_verl_reads() -> None:
     assert function is not None
     assert function.args[0].__module__ == "code_rlvr.reward"
     assert function.args[1]["policy"]["name"] == "pass_rate"
+    # Every word of it is one that the function takes.
+    tests = {"inputs": ["1"], "outputs": ["1"]}
+    assert function("toy", "```python\nprint(input())\n```", tests, {}, verdict_dir=None)["accepted"] == 1
 
 
 def test_a_path_with_spaces_and_quotes_survives_hydra() -> None:

@@ -131,6 +131,9 @@ class RewardConfig(Section):
     """Memory per test, where the problem names none."""
     deadline_s: float = Field(120.0, gt=0)
     """Wall seconds for all tests of one program together; more where right programs need longer."""
+    timeouts_before_stop: int | None = Field(None, ge=1)
+    """After so many tests over time the rest of a program's tests count as failed without being run: an endless program
+    with many tests would hold up the step.  A program that passes never meets this."""
     workers: int = Field(2, ge=1)
     """Programs judged at the same time, over all reward processes."""
     python: str | None = None
@@ -153,7 +156,12 @@ class RewardConfig(Section):
 
     def limits(self) -> Limits:
         """Return what a program may use."""
-        return Limits(cpu_s=self.time_limit_s, memory_mib=self.memory_limit_mib, deadline_s=self.deadline_s)
+        return Limits(
+            cpu_s=self.time_limit_s,
+            memory_mib=self.memory_limit_mib,
+            deadline_s=self.deadline_s,
+            timeouts_before_stop=self.timeouts_before_stop,
+        )
 
     def judge(self) -> Judge:
         """Return a judge with these settings, to be closed."""

@@ -153,6 +153,7 @@ def _reward(config: TrainConfig) -> Overrides:
                 "cpu_s": config.reward.time_limit_s,
                 "memory_mib": config.reward.memory_limit_mib,
                 "deadline_s": config.reward.deadline_s,
+                "timeouts_before_stop": config.reward.timeouts_before_stop,
             },
             "max_tests": config.reward.max_tests,
             "workers": config.reward.workers,
