@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,12 @@ LIMITS = Limits(cpu_s=1.0, wall_s=3.0, memory_mib=256, output_mib=1.0)
 def judge() -> Iterator[Judge]:
     with Judge(workers=2, limits=LIMITS) as judge:
         yield judge
+
+
+def pytest_configure() -> None:
+    # A shell that starts the suite in the background has it ignore Ctrl-C, and all that it starts; some tests press it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
