@@ -297,7 +297,7 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path) -> N
     pq.write_table(pa.Table.from_pylist(same), tmp_path / "ids.parquet")
     for name, message in {
         "absent": "No such file",
-        ".": "Is a directory",
+        ".": "holds neither train.parquet nor validation.parquet",
         "lines": "holds no tests|is not JSON",
         "torn.parquet": "cannot read",
         "text.parquet": "not a parquet file",
