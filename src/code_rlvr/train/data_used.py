@@ -20,21 +20,22 @@ PREPARED = "manifest.json"  # beside the files that `code-rlvr prepare` writes
 def describe_data(config: TrainConfig) -> dict[str, Any]:
     """Name, size and hash of the run's files, with the manifest of the set that they are of, if there is one."""
     files = {"train": Path(config.data.train_file), "validation": Path(config.data.validation_file)}
-    return {
-        split: {
+    described = {}
+    for split, file in files.items():
+        sha256 = hash_of(file)
+        described[split] = {
             "file": file.name,
             "problems": pq.read_metadata(file).num_rows,
-            "sha256": hash_of(file),
-            "prepared": _prepared(file),
+            "sha256": sha256,
+            "prepared": _prepared(file, sha256),
         }
-        for split, file in files.items()
-    }
+    return described
 
 
-def _prepared(file: Path) -> Any:
+def _prepared(file: Path, sha256: str) -> Any:
     """The manifest beside a file, if it is of this very file."""
     manifest = file.with_name(PREPARED)
     if not manifest.is_file():
         return None
     found = json.loads(manifest.read_bytes())
-    return found if found.get("files", {}).get(file.name, {}).get("sha256") == hash_of(file) else None
+    return found if found.get("files", {}).get(file.name, {}).get("sha256") == sha256 else None
