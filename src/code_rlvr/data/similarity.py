@@ -55,18 +55,6 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", plain).casefold())
 
 
-def text_hash(text: str) -> str:
-    """Hash a text by its words.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        SHA-256 of the words with a space between, in hexadecimal digits; the same on every machine.
-    """
-    return _hash_of(words_of(text))
-
-
 def gram_hashes(words: Sequence[str], length: int) -> Hashes:
     """Hash every run of so many words.
 
