@@ -61,6 +61,18 @@ def test_boilerplate_that_looks_rare_in_a_small_set_covers_too_little() -> None:
     assert find_overlaps([text], [("bench/1", f"{prose(200, 3)} {BOILERPLATE}")]) == {}
 
 
+def test_a_template_around_every_statement_ties_no_two_together() -> None:
+    templated = "Write a function to {} Your code has to pass this test, among others: assert {}"
+    ends = [f"of {one} {other}" for one in ("a", "the", "this") for other in ("list", "string", "tuple")]
+    texts = [templated.format(f"{prose(8, n)} {ends[n % 9]}", prose(6, 100 + n)) for n in range(60)]
+    benchmark = [
+        (f"bench/{n}", templated.format(f"{prose(8, 200 + n)} {ends[n % 9]}", prose(6, 300 + n))) for n in range(60)
+    ]
+    assert find_overlaps(texts, benchmark) == {}
+    leaked = [*texts, benchmark[7][1].replace("among others", "among others that you do not see")]
+    assert {number: found.name for number, found in find_overlaps(leaked, benchmark).items()} == {60: "bench/7"}
+
+
 def test_variants_of_one_benchmark_do_not_make_its_problems_boilerplate() -> None:
     benchmark = [(f"{variant}/1", f"{PROBLEM} {variant}") for variant in ("mbpp", "sanitized", "plus")]
     overlaps = find_overlaps([f"{PROBLEM} and more"], benchmark)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from code_rlvr.data.boilerplate import find_boilerplate, telling_parts, telling_words
 from code_rlvr.data.similarity import gram_hashes, words_of
 
 GRAM_WORDS = 13
@@ -23,7 +24,7 @@ BOILERPLATE_TEXTS = 10
 """A gram in more texts (the number of Brown et al.), or in more benchmark problems, tells nothing about a problem."""
 
 COVERED_SHARE = 0.1
-"""Least share of a benchmark statement's words that shared grams cover.
+"""Least share of a benchmark statement's words, boilerplate aside, that shared grams cover.
 
 Touvron et al. 2023 (arXiv:2307.09288), appendix A.6, call a sample clean below 0.2.  Half of that, because a problem
 dropped for nothing costs little and a missed overlap makes a benchmark's result wrong.  A sentence or two about the
@@ -54,8 +55,9 @@ def find_overlaps(texts: Sequence[str], benchmark: Sequence[tuple[str, str]]) ->
     A text overlaps with a benchmark problem if their words are equal, or if the 13-grams of words that they share
     cover at least a tenth of the benchmark statement's words.  If one of the two has 8 to 12 words, all of it is its
     only gram; if fewer, only equality counts.  Boilerplate ("the first line contains a single integer t, the number
-    of test cases") is set aside twice: a gram in more than 10 texts or in more than 10 benchmark problems does not
-    count, and in sets too small for that to be seen, boilerplate covers too little.
+    of test cases") is set aside three times: runs of words that a twentieth of the texts or of the problems share are
+    cut out before anything is compared (`boilerplate`); a gram in more than 10 texts or in more than 10 problems does
+    not count; and in sets too small for that to be seen, boilerplate covers too little.
 
     The limit for benchmark problems is not lower because benchmarks come in variants (MBPP, its sanitized form, MBPP+):
     a gram of three of them may still be of one problem.
@@ -71,7 +73,9 @@ def find_overlaps(texts: Sequence[str], benchmark: Sequence[tuple[str, str]]) ->
         For each overlapping text, by its position, the benchmark problem: an equal one, else the one of which most is
         covered, the earliest of several.
     """
-    known = _Benchmark(benchmark)
+    problems = [words_of(statement) for _, statement in benchmark]
+    boilerplate = find_boilerplate(problems, map(words_of, texts))
+    known = _Benchmark([name for name, _ in benchmark], problems, boilerplate)
     overlaps: dict[int, Overlap] = {}
     shared: dict[int, set[int]] = {}
     short_texts: dict[int, int] = {}
@@ -81,39 +85,44 @@ def find_overlaps(texts: Sequence[str], benchmark: Sequence[tuple[str, str]]) ->
         if equal is not None:
             overlaps[number] = equal
         shared[number] = known.grams_in(words)
-        if len(words) < GRAM_WORDS:
-            short_texts.update(dict.fromkeys(_own_grams(words), number))
+        parts = telling_parts(words, boilerplate)
+        if sum(map(len, parts)) < GRAM_WORDS:
+            short_texts.update(dict.fromkeys(_own_grams(parts), number))
     for gram in known.add_grams(short_texts):
         shared[short_texts[gram]].add(gram)
 
     texts_with = Counter(gram for grams in shared.values() for gram in grams)
-    boilerplate = {gram for gram, count in texts_with.items() if count > BOILERPLATE_TEXTS}
+    common = {gram for gram, count in texts_with.items() if count > BOILERPLATE_TEXTS}
     for number, grams in shared.items():
-        overlap = known.most_covered(grams - boilerplate)
+        overlap = known.most_covered(grams - common)
         if overlap is not None:
             overlaps.setdefault(number, overlap)
     return dict(sorted(overlaps.items()))
 
 
-def _own_grams(words: Sequence[str]) -> list[int]:
-    """Hash the grams of a text: its 13-grams, or all of it if it is shorter but not too short to have any."""
-    hashes: list[int] = gram_hashes(words, min(GRAM_WORDS, len(words))).tolist()
-    return hashes if len(words) >= SHORTEST_GRAM_WORDS else []
+def _own_grams(parts: Iterable[Sequence[str]]) -> list[int]:
+    """Hash the grams of a text's parts: their 13-grams, or all of a part that is shorter but not too short."""
+    long_enough = [words for words in parts if len(words) >= SHORTEST_GRAM_WORDS]
+    return [gram for words in long_enough for gram in gram_hashes(words, min(GRAM_WORDS, len(words))).tolist()]
 
 
 class _Benchmark:
     """The problems of a benchmark, and where their grams occur."""
 
-    def __init__(self, benchmark: Sequence[tuple[str, str]]) -> None:
-        self._names = [name for name, _ in benchmark]
-        self._words = [words_of(statement) for _, statement in benchmark]
+    def __init__(self, names: Sequence[str], problems: Sequence[Sequence[str]], boilerplate: set[int]) -> None:
+        self._names = names
+        self._words = problems
+        self._telling = [telling_words(words, boilerplate) for words in problems]
         self._number_of: dict[str, int] = {}
         self._owners: defaultdict[int, set[int]] = defaultdict(set)
-        for number, words in enumerate(self._words):
+        lengths: set[int] = set()
+        for number, words in enumerate(problems):
             self._number_of.setdefault(" ".join(words), number)
-            for gram in _own_grams(words):
+            parts = telling_parts(words, boilerplate)
+            lengths.update(min(GRAM_WORDS, len(part)) for part in parts)
+            for gram in _own_grams(parts):
                 self._owners[gram].add(number)
-        self._lengths = sorted({min(GRAM_WORDS, len(words)) for words in self._words} & set(GRAM_LENGTHS))
+        self._lengths = sorted(lengths & set(GRAM_LENGTHS))
 
     def equal_one(self, words: Sequence[str]) -> Overlap | None:
         """Find the first problem with just these words; no words are equal to nothing."""
@@ -150,7 +159,7 @@ class _Benchmark:
         return best if best is not None and best.covered >= COVERED_SHARE else None
 
     def _overlap(self, number: int, shared: Container[int]) -> Overlap:
-        words = self._words[number]
+        words, telling = self._words[number], self._telling[number]
         covered = np.zeros(len(words), dtype=bool)
         runs = []
         for length in GRAM_LENGTHS:
@@ -160,4 +169,4 @@ class _Benchmark:
                     runs.append((place, length))
         place, length = min(runs)
         gram_words = " ".join(words[place : place + length])
-        return Overlap(self._names[number], gram_words, exact=False, covered=float(covered.mean()))
+        return Overlap(self._names[number], gram_words, exact=False, covered=float(covered[telling].mean()))
