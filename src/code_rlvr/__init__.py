@@ -18,6 +18,7 @@ from code_rlvr.errors import (
     VersionMismatch,
 )
 from code_rlvr.ground_truth import Tests
+from code_rlvr.remote_judge import RemoteJudge
 from code_rlvr.reward import RewardPolicy, compute_score, score_response
 from code_rlvr.types import CaseJudgement, Judgement, Limits, Problem, RunResult, RunStatus, Verdict
 from code_rlvr.verifier.extract import Extraction, extract_code
@@ -36,6 +37,7 @@ __all__ = [
     "ModelError",
     "PreflightError",
     "Problem",
+    "RemoteJudge",
     "RewardPolicy",
     "RunResult",
     "RunStatus",

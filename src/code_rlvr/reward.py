@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from code_rlvr.errors import ConfigError, JudgeFault, TestsFormatError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.remote_judge import RemoteJudge, shared_remote_judge
 from code_rlvr.types import Judgement, Limits, Verdict
 from code_rlvr.verdict_log import VerdictLog
 from code_rlvr.verifier.assertions.cases import solution_name
@@ -126,7 +127,7 @@ def metrics_of(judgement: Judgement, fenced: bool, policy: RewardPolicy) -> dict
 def score_response(
     response: str,
     tests: Tests,
-    judge: Judge,
+    judge: Judge | RemoteJudge,
     policy: RewardPolicy | None = None,
     *,
     limits: Limits | None = None,
@@ -170,6 +171,7 @@ def compute_score(
     max_tests: int | None = None,
     python: str | None = None,
     isolation: Isolation = "full",
+    judge_url: str | None = None,
     verdict_dir: str | None = None,
     keep_text: bool = False,
     **unknown: Any,
@@ -182,13 +184,15 @@ def compute_score(
         extra_info: The row's; `problem_id`, `split` and `global_steps` are noted, `tests` may be used.
         policy, limits: A policy's name, or a mapping with `name` and weights; fields of `Limits` to change.
         workers, python, isolation, max_tests: As for `shared_judge` and `score_response`.
+        judge_url: A server that judges in place of this machine, see `RemoteJudge`; its own are then the workers, the
+            interpreter and the isolation.
         verdict_dir, keep_text: Where to append one JSON line per sample, and whether with the response.
 
     Returns:
         `METRIC_KEYS`, on every path.
 
     Raises:
-        Unjudged: If the judge broke; verl then drops the sample.
+        Unjudged: If the judge broke, or the server did not answer; verl then drops the sample.
         TestsFormatError: If the tests are malformed.
         ConfigError, PreflightError: If a keyword argument is wrong; if this machine cannot isolate programs.
     """
@@ -196,7 +200,7 @@ def compute_score(
     log = None if verdict_dir is None else VerdictLog(verdict_dir, keep_text)
     try:
         tests = Tests.parse(ground_truth, extra_info)
-        judge = shared_judge(workers, python, isolation)
+        judge = shared_remote_judge(judge_url) if judge_url else shared_judge(workers, python, isolation)
         scored = score_response(solution_str, tests, judge, rules, limits=bounds, max_tests=max_tests)
     except (JudgeFault, TestsFormatError) as error:
         named = _named(error, extra_info or {})
