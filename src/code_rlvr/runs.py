@@ -6,6 +6,7 @@
       verdicts/       step_N.jsonl, one line per sample     logs/         verl's output, for when it fails
       checkpoints/    verl's shards                         merged/       the trained model, Hugging Face format
       versions.json   of the libraries                      data.json     the files it was trained on, with hashes
+      adapter/        adapters alone, by merge --keep-adapter
       eval/           before/ and after/: samples, scores   report.html   all of it to look at
 
 ``metrics.jsonl`` has one ``{"step": …, "data": {…}}`` a line, as verl's file logger writes it.  After a resume

@@ -1,4 +1,4 @@
-"""Commands that train and show what came of it: quickstart, train, merge, report."""
+"""Commands that train and show what came of it: quickstart, train, report."""
 
 from __future__ import annotations
 
@@ -74,19 +74,6 @@ def train(
     settings = settings.model_copy(update={"verl": (*settings.verl, *(context.obj or ()))})
     result = run_training(settings, resume=resume is not None, skip=skip or ())
     typer.echo(f"trained {result.steps} steps; next: code-rlvr merge {result.run.path}")
-
-
-@app.command(epilog="Example: `code-rlvr merge runs/my-run --step 40`")
-def merge(
-    run: Annotated[Path, typer.Argument(help="Folder of the run.")],
-    *,
-    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; the last one when left out.")] = None,
-) -> None:
-    """Turn a checkpoint into a Hugging Face folder, and prove that it loads and generates."""
-    from code_rlvr.runs import RunFolder
-    from code_rlvr.train.merge import merge_checkpoint
-
-    typer.echo(f"merged into {merge_checkpoint(RunFolder(run), step)}; it loads and generates")
 
 
 @app.command(epilog="Example: `code-rlvr report runs/my-run`")
