@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sys
 
-from code_rlvr.commands import app, errors, judging, problems, training
+from code_rlvr.commands import app, errors, evaluation, judging, models, problems, serving, training
 from code_rlvr.errors import CodeRlvrError, UsageError
 
-__all__ = ["app", "judging", "main", "problems", "training"]  # importing the modules adds their commands, in this order
+# Importing the modules adds their commands, in this order.
+__all__ = ["app", "evaluation", "judging", "main", "models", "problems", "serving", "training"]
 
 
 def main() -> None:

@@ -16,7 +16,10 @@ def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str
     return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, cwd=cwd)
 
 
-@pytest.mark.parametrize("command", ["quickstart", "prepare", "audit", "verify", "doctor", "train", "merge", "report"])
+COMMANDS = ["quickstart", "prepare", "audit", "verify", "serve", "doctor", "train", "merge", "eval", "report"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_help_with_an_example(command: str) -> None:
     shown = run(command, "--help")
     assert shown.returncode == 0
@@ -39,6 +42,9 @@ def test_help_loads_no_heavy_library() -> None:
         (["train", "--resume", "runs/absent"], "runs/absent/config.json"),
         (["prepare", "absent.jsonl", "--out", "set"], "absent.jsonl is no file or folder here"),
         (["audit", "absent.parquet"], "absent.parquet"),
+        (["eval", "absent", "--on", "heldout"], "absent is no folder here"),
+        (["eval", "absent"], "name benchmarks with --on"),
+        (["eval", "absent", "--with", "evalscope", "--on", "humaneval"], "name benchmarks with --datasets"),
         (["merge", "runs/absent"], "has no checkpoint"),
         (["report", "runs/absent"], "runs/absent"),
     ],

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.compare import compare_runs, mcnemar_p_value
+from code_rlvr.evaluate.result import Result
 from code_rlvr.evaluate.scores import (
     ProblemScore,
     SampleRecord,
     Scores,
+    TrainingCheck,
     bootstrap_mean,
     count_problems,
     read_samples,
     read_scores,
     score_group,
 )
+from code_rlvr.evaluate.table import show_results
 from code_rlvr.types import Verdict
 
 
@@ -177,3 +181,68 @@ def test_a_broken_line_of_samples_is_named(tmp_path):
     file.write_text(a_sample(0, True).model_dump_json() + "\n{}\n", encoding="utf-8")
     with pytest.raises(DataError, match="line 2"):
         read_samples(file)
+
+
+def test_every_pass_at_k_is_compared_over_problems_with_enough_samples():
+    before, after = some_scores([0, 1, 4]), some_scores([0, 2, 4])
+    for scores in (before, after):
+        scores.overall.pass_at["pass@2"] = 0.0
+    found = compare_runs(before, after).pass_at
+    # by hand: 1 - C(3, 2) / C(4, 2) = 1/2 and 1 - C(2, 2) / C(4, 2) = 5/6
+    assert found["pass@2"].before == pytest.approx((0 + 1 / 2 + 1) / 3)
+    assert found["pass@2"].after == pytest.approx((0 + 5 / 6 + 1) / 3)
+    assert found["pass@1"] == compare_runs(before, after).overall
+
+
+def test_groups_have_a_test_of_their_own_with_one_sample():
+    groups = ["easy"] * 6 + ["hard"]
+    before = some_scores([0] * 6 + [1], 1, groups=groups)
+    after = some_scores([1] * 6 + [0], 1, groups=groups)
+    found = compare_runs(before, after)
+    assert found.groups["easy"].mcnemar_p == pytest.approx(2 / 2**6)
+    assert found.groups["hard"].mcnemar_p == 1.0
+    assert found.mcnemar_p == found.overall.mcnemar_p == mcnemar_p_value(6, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        ({"engine": "vllm"}, {"engine": "transformers"}, "vllm sampled before, transformers after"),
+        ({"asked": "a"}, {"asked": "b"}, "the prompts, the tests or the limits were others"),
+    ],
+)
+def test_other_engines_and_other_prompts_are_not_compared(one, other, message):
+    with pytest.raises(DataError, match=message):
+        compare_runs(some_scores([1], **one), some_scores([1], **other))
+    compare_runs(some_scores([1], **one), some_scores([1]))  # a file from before that was recorded
+
+
+@pytest.mark.parametrize(("accepted", "low", "high"), [(0, 0.0, 0.1684), (1, 0.8316, 1.0)])
+def test_none_or_all_solved_is_not_certain(accepted, low, high):
+    # by hand: 1 - 0.025 ** (1 / 20) = 0.16843
+    overall = score_group([a_sample(i, bool(accepted)) for i in range(20)], (1,))
+    assert (overall.pass_at_1_interval.low, overall.pass_at_1_interval.high) == pytest.approx((low, high), abs=1e-4)
+    assert overall.pass_at_intervals["pass@1"] == overall.pass_at_1_interval
+
+
+def test_the_tables_name_every_figure(capsys):
+    before = some_scores([0, 1, 4], groups=["easy", "easy", "hard [x]"], unjudged=2)
+    check = TrainingCheck(checked=True, note="", trained_on=("p1",))
+    after = some_scores([4, 1, 4], groups=["easy", "easy", "hard [x]"], training_data=check, truncated=0.25)
+    after = after.model_copy(update={"benchmark": {"left out: no_tests": 3}})
+    results = [Result("mine", after, before, compare_runs(before, after)), Result("alone", after)]
+    show_results(results[:1], Console(width=120))
+    compared = capsys.readouterr().out
+    for text in (
+        "mine pass@1",
+        "+0.333",
+        "1/0",
+        "hard [x]",
+        "judge failed on 2",
+        "trained on 1",
+        "cut off 25.0%",
+        "3 rows left out: no_tests",
+    ):
+        assert text in compared
+    show_results(results[1:], Console(width=120))
+    assert "alone pass@1" in capsys.readouterr().out

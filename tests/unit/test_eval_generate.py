@@ -15,6 +15,7 @@ from pydantic import ValidationError  # noqa: E402
 from code_rlvr.errors import DataError, ModelError, Unjudged  # noqa: E402
 from code_rlvr.evaluate.engine import Generated, HuggingFaceEngine, hash_model  # noqa: E402
 from code_rlvr.evaluate.generate import EvaluationSettings, evaluate  # noqa: E402
+from code_rlvr.evaluate.sample_file import SampleFile  # noqa: E402
 from code_rlvr.evaluate.scores import read_samples  # noqa: E402
 from code_rlvr.ground_truth import Tests  # noqa: E402
 from code_rlvr.train.warmstart import WarmStartSettings, warm_start  # noqa: E402
@@ -127,10 +128,77 @@ def test_a_killed_evaluation_goes_on_and_ends_as_an_uninterrupted_one(judge, tmp
     again = evaluate(
         author, "a", some_problems(), judge, SETTINGS, file, on_progress=lambda *counts: told.append(counts)
     )
-    assert again == whole
+    assert again.model_copy(update={"cost": whole.cost}) == whole
     assert author.asked == 24 - 7
     assert told[-1] == (24, 24)
-    assert sorted(file.read_text().splitlines()) == sorted(whole_file.read_text().splitlines())
+    assert without_times(file) == without_times(whole_file)
+
+
+def without_times(file):
+    return [record.model_copy(update={"generate_s": 0.0, "judge_s": 0.0}) for record in read_samples(file)]
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, MemoryError])
+def test_what_was_drawn_before_a_stop_is_never_drawn_again(judge, tmp_path, ending):
+    class Stopped(Author):
+        def generate(self, chats, sampling, seeds):
+            if self.asked >= 15:
+                raise ending
+            return super().generate(chats, sampling, seeds)
+
+    file = tmp_path / "samples.jsonl"
+    with pytest.raises(ending):
+        evaluate(Stopped(), "a", some_problems(), judge, SETTINGS, file)
+    assert len({(record.problem_id, record.sample) for record in read_samples(file)}) == 15
+    author = Author()
+    again = evaluate(author, "a", some_problems(), judge, SETTINGS, file)
+    assert author.asked == 24 - 15
+    whole = evaluate(Author(), "a", some_problems(), judge, SETTINGS, tmp_path / "whole.jsonl")
+    assert again.problems == whole.problems
+
+
+def test_more_problems_keep_the_samples_of_the_first_ones(judge, tmp_path):
+    file = tmp_path / "samples.jsonl"
+    evaluate(Author(), "a", some_problems(2), judge, SETTINGS, file)
+    author = Author()
+    scores = evaluate(author, "a", some_problems(6), judge, SETTINGS, file)
+    assert author.asked == 4 * 4
+    fewer = evaluate(author, "a", some_problems(2), judge, SETTINGS, file)
+    assert (author.asked, fewer.overall.problems, scores.overall.problems) == (4 * 4, 2, 6)
+    assert len(read_samples(file)) == 24
+
+
+def test_other_tests_judge_the_same_samples_again(judge, tmp_path):
+    file = tmp_path / "samples.jsonl"
+    before = evaluate(Author([RIGHT]), "a", some_problems(2), judge, SETTINGS, file)
+    stricter = [
+        Problem(one.problem_id, one.statement, Tests.stdio(["1\n"], ["3\n"]), one.data_source)
+        for one in some_problems(2)
+    ]
+    author = Author([RIGHT])
+    after = evaluate(author, "a", stricter, judge, SETTINGS, file)
+    assert (author.asked, before.overall.verdicts, after.overall.verdicts) == (
+        0,
+        {"ACCEPTED": 8},
+        {"WRONG_ANSWER": 8},
+    )
+    assert before.asked != after.asked
+
+
+def test_a_file_has_one_writer(judge, tmp_path):
+    file = tmp_path / "samples.jsonl"
+    with SampleFile(file), pytest.raises(DataError, match="another process"):
+        evaluate(Author(), "a", some_problems(), judge, SETTINGS, file)
+
+
+def test_what_it_cost_is_kept_over_a_stop(judge, tmp_path):
+    file = tmp_path / "samples.jsonl"
+    first = evaluate(Author(), "a", some_problems(2), judge, SETTINGS, file)
+    again = evaluate(Author(), "a", some_problems(2), judge, SETTINGS, file)
+    assert again.cost == first.cost
+    assert first.cost is not None
+    assert first.cost.judge_s > 0
+    assert first.cost.tokens == sum(record.tokens for record in read_samples(file))
 
 
 @pytest.mark.parametrize("change", [{"temperature": 0.5}, {"seed": 3}, {"max_new_tokens": 9}, {"instruction": "x"}])
@@ -138,7 +206,7 @@ def test_samples_of_other_settings_are_not_mixed_in(judge, tmp_path, change):
     file = tmp_path / "samples.jsonl"
     evaluate(Author(), "a", some_problems(2), judge, SETTINGS, file)
     before = file.read_text()
-    with pytest.raises(DataError, match="another model, other settings or other tests"):
+    with pytest.raises(DataError, match="another model, other settings or other prompts"):
         evaluate(Author(), "a", some_problems(2), judge, SETTINGS.model_copy(update=change), file)
     assert file.read_text() == before
 

@@ -13,8 +13,9 @@ from code_rlvr import Problem, Tests
 from code_rlvr.config import load_config
 from code_rlvr.data.parquet import write_parquet
 from code_rlvr.errors import DataError, ModelError
+from code_rlvr.model_folder import local_model
 from code_rlvr.train.config import TrainConfig
-from code_rlvr.train.resolve import local_model, resolve
+from code_rlvr.train.resolve import resolve
 
 PROBLEM = Problem("p", "Print 1.", Tests.stdio([""], ["1"]), "toy")
 

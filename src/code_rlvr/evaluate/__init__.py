@@ -1,5 +1,5 @@
-"""Evaluation: sample from a model, judge with the verifier that training uses, estimate pass@k, compare runs.
+"""Evaluation: sample from a model, judge with the verifier that training uses, estimate pass@k, compare models.
 
-Covered: Hugging Face folders and any other `engine.Engine`.  Not covered: training;
-nothing here imports verl.
+Covered: benchmarks by name, file and folder; Hugging Face folders under transformers and vLLM, and any other
+`engine.Engine`.  Not covered: training; nothing here imports verl or `code_rlvr.train`.
 """

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
-from code_rlvr.decode import generate_batch
-from code_rlvr.errors import ModelError
+from code_rlvr.decode import Completion, generate_batch
+from code_rlvr.errors import ModelError, PreflightError
+from code_rlvr.evaluate.task import Chat
 from code_rlvr.sampling import Sampling
 from code_rlvr.threads import torch_threads
 from code_rlvr.verifier.pool import usable_cpus
 
-Chat = list[dict[str, str]]
-
 _EDGE_BYTES = 2**20
-_MODEL_FILES = ("*config.json", "tokenizer.json", "*.jinja", "*.safetensors", "*.bin")
+_MODEL_FILES = ("*.json", "*.jinja", "*.safetensors", "*.bin")
 
 
 @dataclass(frozen=True)
@@ -59,33 +59,28 @@ class HuggingFaceEngine:
     Args:
         model_dir: A folder with weights, tokenizer and chat template.
         device: Where to put the model, e.g. ``"cpu"`` or ``"cuda:0"``.
-        max_rows: The most samples that are decoded at once; bounds memory.
+        max_rows: The most samples that are decoded at once; bounds memory, and is halved when that runs out.
         threads: CPU threads; half of the usable CPUs if None, because programs are judged meanwhile.
 
     Raises:
         ModelError: If the folder cannot be loaded or has no chat template or no end token.
+        PreflightError: If the model does not fit into the memory.
     """
 
     def __init__(self, model_dir: Path, device: str = "cpu", max_rows: int = 256, threads: int | None = None) -> None:
         if not (model_dir / "config.json").is_file():
             raise ModelError(f"{model_dir} is not a model folder: it has no config.json")
-        try:
-            self._tokenizer = AutoTokenizer.from_pretrained(model_dir)
-            # A CPU computes slowly in bfloat16, and merged checkpoints are stored in it.
-            dtype = torch.float32 if device == "cpu" else "auto"
-            model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=dtype)
-        except (OSError, ValueError, KeyError) as error:
-            raise ModelError(f"cannot load {model_dir}: {error}") from error
-        # transformers' annotation of `to` has lost its self
-        self._model: PreTrainedModel = model.to(torch.device(device))  # type: ignore[arg-type]
+        self._name = str(model_dir)
+        self._model, self._tokenizer = _load(model_dir, device)
         if not self._tokenizer.chat_template:
             raise ModelError(f"{model_dir} has no chat template; use a chat or instruct model")
-        ends = self._model.generation_config.eos_token_id
+        generation = self._model.generation_config
+        ends = generation.eos_token_id if generation is not None else None
         ends = self._tokenizer.eos_token_id if ends is None else ends
         if ends is None:
             raise ModelError(f"{model_dir} names no end token, so no response would ever end")
         self._ends: list[int] = [ends] if isinstance(ends, int) else list(ends)
-        self._name = str(model_dir)
+        self._context: int | None = getattr(self._model.config, "max_position_embeddings", None)
         self._max_rows = max_rows
         self._threads = threads or max(1, usable_cpus() // 2)
         self.identity = hash_model(model_dir)
@@ -93,29 +88,80 @@ class HuggingFaceEngine:
     def generate(self, chats: Sequence[Chat], sampling: Sampling, seeds: Sequence[int]) -> list[Generated]:
         """Answer each chat once.
 
+        A response ends at the latest where the model's context does, and counts as truncated there; a prompt that
+        fills the context gets an empty one.
+
         Raises:
             ModelError: If the model gives probabilities that are no numbers.
+            PreflightError: If a single sample does not fit into the memory.
         """
         prompts: Any = self._tokenizer.apply_chat_template(list(chats), add_generation_prompt=True, return_dict=False)
+        room = [sampling.max_new_tokens if self._context is None else self._context - len(one) for one in prompts]
+        fitting = [i for i, tokens in enumerate(room) if tokens > 0]
+        samplings = [replace(sampling, max_new_tokens=min(sampling.max_new_tokens, room[i])) for i in fitting]
+        completions = self._complete([prompts[i] for i in fitting], samplings, [seeds[i] for i in fitting])
+        texts = [self._tokenizer.decode(one.token_ids, skip_special_tokens=True) for one in completions]
+        answers = {
+            i: Generated(text, len(one.token_ids), one.finish_reason == "length")
+            for i, text, one in zip(fitting, texts, completions, strict=True)
+        }
+        return [answers.get(i, Generated("", 0, True)) for i in range(len(prompts))]
+
+    def _complete(self, prompts: Any, samplings: list[Sampling], seeds: list[int]) -> list[Completion]:
+        """Decode; with half as many at once for as long as the memory runs out."""
         pad = self._tokenizer.pad_token_id
-        try:
-            with torch_threads(self._threads):
-                completions = generate_batch(
-                    self._model,
-                    prompts,
-                    [sampling] * len(prompts),
-                    eos_token_ids=self._ends,
-                    pad_token_id=self._ends[0] if pad is None else pad,
-                    seeds=seeds,
-                    max_rows=self._max_rows,
-                )
-        except ValueError as error:
-            raise ModelError(f"cannot sample from {self._name}: {error}") from error
-        texts = self._tokenizer.batch_decode([one.token_ids for one in completions], skip_special_tokens=True)
-        return [
-            Generated(text, len(one.token_ids), one.finish_reason == "length")
-            for text, one in zip(texts, completions, strict=True)
-        ]
+        while True:
+            try:
+                with torch_threads(self._threads):
+                    return generate_batch(
+                        self._model,
+                        prompts,
+                        samplings,
+                        eos_token_ids=self._ends,
+                        pad_token_id=self._ends[0] if pad is None else pad,
+                        seeds=seeds,
+                        max_rows=self._max_rows,
+                    )
+            except ValueError as error:
+                raise ModelError(f"cannot sample from {self._name}: {error}") from error
+            except (RuntimeError, MemoryError) as error:
+                if not _is_out_of_memory(error):
+                    raise
+                if self._max_rows == 1:
+                    raise PreflightError(
+                        f"a single sample of {self._name} does not fit into the memory; lower --max-new-tokens, or "
+                        "free memory of other processes"
+                    ) from error
+                self._max_rows //= 2
+            if torch.cuda.is_available():  # outside of the handler, which keeps the tensors alive
+                torch.cuda.empty_cache()
+
+
+def _load(model_dir: Path, device: str) -> tuple[PreTrainedModel, Any]:
+    # A CPU computes slowly in bfloat16, and merged checkpoints are stored in it.
+    dtype = torch.float32 if device == "cpu" else "auto"
+    loader: Any = AutoModelForCausalLM  # its annotation does not know that it also gives what it found
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model_dir)
+        model, told = loader.from_pretrained(model_dir, dtype=dtype, output_loading_info=True)
+        if told["missing_keys"]:  # they would be random
+            missing = sorted(told["missing_keys"])
+            raise ModelError(f"the weights in {model_dir} lack {len(missing)} of the model's, e.g. {missing[0]}")
+        return model.to(torch.device(device)), tokenizer
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        raise ModelError(f"cannot load {model_dir}: {error}") from error
+    except (RuntimeError, MemoryError) as error:
+        if not _is_out_of_memory(error):
+            raise ModelError(f"cannot load {model_dir}: {error}") from error
+        raise PreflightError(
+            f"{model_dir} does not fit into the memory of {device}; free memory of other processes, or use a smaller "
+            "model"
+        ) from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    # The allocator of a CPU has no error of its own.
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
 
 
 def hash_model(model_dir: Path) -> str:
@@ -129,7 +175,7 @@ def hash_model(model_dir: Path) -> str:
         weights changes those too, and a large model is named in milliseconds.
     """
     digest = hashlib.sha256()
-    for path in sorted([*model_dir.glob("*.json"), *model_dir.glob("*.jinja"), *model_dir.glob("*.safetensors")]):
+    for path in sorted(file for pattern in _MODEL_FILES for file in model_dir.glob(pattern)):
         size = path.stat().st_size
         digest.update(f"{path.name}/{size}/".encode())
         with path.open("rb") as file:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from code_rlvr.errors import DataError
-from code_rlvr.evaluate.passk import mean_pass_at_k
+from code_rlvr.evaluate.passk import mean_pass_at_k, pass_at_k
+from code_rlvr.evaluate.task import AnyVerdict
 from code_rlvr.types import Verdict
 
 BOOTSTRAP_DRAWS = 10_000
@@ -35,24 +36,30 @@ class SampleRecord(BaseModel):
     seed: int
     """Seed of its random numbers; depends on the evaluation's seed, the problem and `sample` only."""
     fingerprint: str
-    """Names the model, the settings and the tests that it was made with."""
+    """Names the model, the settings and the prompt that it was drawn with."""
+    graded_by: str = ""
+    """Names the tests and limits that the verdict is by."""
     response: str
     tokens: int = Field(ge=0)
     """Length of the response, the end token included."""
     truncated: bool
     """Whether it was cut at the longest length allowed."""
     fenced: bool
-    """Whether it has a code block in the proper form."""
-    verdict: Verdict | None
-    """None if the judge failed; such a sample is left out of every figure and counted."""
+    """Whether it has a code block in the proper form; for numbers, the mark that was asked for."""
+    verdict: AnyVerdict | None
+    """None if it is not judged yet or the judge failed; such a sample is left out of every figure and counted."""
     test_pass_rate: float | None = Field(ge=0, le=1)
     """Share of the problem's tests that it passed."""
     fault: str | None = None
-    """Why the judge failed."""
+    """Why there is no verdict."""
+    generate_s: float = Field(default=0.0, ge=0)
+    """Its share of the wall seconds that its batch took to be drawn."""
+    judge_s: float = Field(default=0.0, ge=0)
+    """Its share of the wall seconds that its batch took to be judged."""
 
 
 class Interval(BaseModel):
-    """A percentile bootstrap interval."""
+    """Bounds of a mean over problems: a percentile bootstrap, for none or all accepted the exact ones."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -86,10 +93,38 @@ class GroupScore(BaseModel):
     """`pass@k` by name, for every k asked for; the unbiased estimator, averaged over problems."""
     pass_at_1_interval: Interval
     """Of `pass@1`, by resampling problems."""
+    pass_at_intervals: dict[str, Interval] = {}
+    """The same for every `pass@k`."""
     test_pass_rate: float
     """Mean share of tests passed, over samples."""
     verdicts: dict[str, int]
     """How many samples got each verdict."""
+
+
+class Cost(BaseModel):
+    """What an evaluation took, over all calls that it was made in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    generate_s: float = Field(ge=0)
+    """Wall seconds of sampling; judging goes on meanwhile."""
+    judge_s: float = Field(ge=0)
+    """Wall seconds of judging."""
+    tokens: int = Field(ge=0)
+    """Tokens of all responses, end tokens included."""
+
+
+class TrainingCheck(BaseModel):
+    """Whether a benchmark's problems are among those that the model was trained on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    checked: bool
+    """Whether the training problems were there to be compared."""
+    note: str
+    """What they were compared with, or why they were not."""
+    trained_on: tuple[str, ...] = ()
+    """Ids of the benchmark's problems that were trained on."""
 
 
 class Scores(BaseModel):
@@ -102,7 +137,9 @@ class Scores(BaseModel):
     model: str
     """The model folder as it was named."""
     fingerprint: str
-    """Names the model, the settings and the tests."""
+    """Names the model, the settings and the prompts."""
+    asked: str = ""
+    """Names the prompts, the tests and the limits, whatever the model; empty in older files."""
     samples_per_problem: int
     temperature: float
     top_p: float
@@ -121,6 +158,14 @@ class Scores(BaseModel):
     """Samples that the judge failed on; they are in no other figure but the three above."""
     problems: dict[str, ProblemScore]
     """By problem id; what `compare` pairs."""
+    cost: Cost | None = None
+    """Not known of evaluations from before it was measured."""
+    engine: str | None = None
+    """What sampled, "vllm" or "transformers", as far as it was said."""
+    benchmark: dict[str, str | int] = {}
+    """Which problems these are: files and their revision, a window of dates, and how many rows were left out."""
+    training_data: TrainingCheck | None = None
+    """None if nobody looked."""
 
 
 def score_group(records: Sequence[SampleRecord], ks: Sequence[int]) -> GroupScore:
@@ -136,15 +181,16 @@ def score_group(records: Sequence[SampleRecord], ks: Sequence[int]) -> GroupScor
     """
     counts = {problem: (one.samples, one.accepted) for problem, one in count_problems(records).items()}
     rates = np.array([c / n for n, c in counts.values()])
+    enough = {k: [(n, c) for n, c in counts.values() if n >= k] for k in ks}
+    enough = {k: found for k, found in enough.items() if found}
     return GroupScore(
         problems=len(counts),
         samples=len(records),
-        pass_at={
-            f"pass@{k}": mean_pass_at_k(enough, k)
-            for k in ks
-            if (enough := [(n, c) for n, c in counts.values() if n >= k])
+        pass_at={f"pass@{k}": mean_pass_at_k(found, k) for k, found in enough.items()},
+        pass_at_1_interval=bound_share(rates),
+        pass_at_intervals={
+            f"pass@{k}": bound_share(np.array([pass_at_k(n, c, k) for n, c in found])) for k, found in enough.items()
         },
-        pass_at_1_interval=bootstrap_mean(rates),
         test_pass_rate=float(np.mean([record.test_pass_rate or 0.0 for record in records])),
         verdicts=dict(Counter(record.verdict.value for record in records if record.verdict).most_common()),
     )
@@ -164,6 +210,26 @@ def count_problems(records: Iterable[SampleRecord]) -> dict[str, ProblemScore]:
         )
         for problem, samples in found.items()
     }
+
+
+def bound_share(values: npt.NDArray[np.float64], level: float = 0.95) -> Interval:
+    """Bound a mean of shares; where all are 0, or all 1, resampling would say that nothing is uncertain.
+
+    Args:
+        values: One share for each problem, in [0, 1], shape [problems], at least one.
+        level: Nominal coverage, in (0, 1).
+
+    Returns:
+        `bootstrap_mean`, or for none or all of n the exact bound, 1 - ((1 - level) / 2) ** (1 / n) from the end.
+
+    Source: Clopper and Pearson 1934, Biometrika 26:404, for none or all.
+    """
+    beyond = 1 - ((1 - level) / 2) ** (1 / len(values))
+    if (values == 0).all():
+        return Interval(low=0.0, high=beyond, level=level)
+    if (values == 1).all():
+        return Interval(low=1 - beyond, high=1.0, level=level)
+    return bootstrap_mean(values, level)
 
 
 def bootstrap_mean(values: npt.NDArray[np.float64], level: float = 0.95, seed: int = BOOTSTRAP_SEED) -> Interval:

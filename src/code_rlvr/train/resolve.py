@@ -1,24 +1,23 @@
-"""From a configuration as it was written to one that names folders and numbers: models on the hub, epochs.
+"""From a configuration as it was written to one that names folders and numbers: models on the hub, epochs, memory.
 
 Covered: what can be looked up before a run starts.  Not covered: whether it is fit for training (`preflight`).
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from code_rlvr.errors import DataError, ModelError
+from code_rlvr.errors import DataError
+from code_rlvr.model_folder import local_model
 from code_rlvr.train.config import TrainConfig
-
-_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+from code_rlvr.train.fit_gpu import fit_gpu
 
 
 def resolve(config: TrainConfig) -> TrainConfig:
-    """Replace names of models by folders, fetching them if need be, and epochs by steps.
+    """Replace names of models by folders, fetching them if need be, epochs by steps, and what is open about memory.
 
     Raises:
         ModelError: A model is neither a folder nor on the hub, or the hub cannot be reached.
@@ -31,32 +30,7 @@ def resolve(config: TrainConfig) -> TrainConfig:
     if config.trainer.epochs is not None and "steps" not in config.trainer.model_fields_set:
         steps = config.trainer.epochs * _steps_per_epoch(config)
         changes["trainer"] = config.trainer.model_copy(update={"steps": steps})
-    return config.model_copy(update=changes)
-
-
-def local_model(name: str) -> str:
-    """The folder of a model, fetched from the hub unless it is one already.
-
-    Raises:
-        ModelError: It is neither, or the hub cannot be reached.
-    """
-    if not name:
-        raise ModelError("no model is named; set model= to a Hugging Face folder, or to a name on the hub")
-    if Path(name).exists() or not _HUB_NAME.fullmatch(name):
-        return name
-    import httpx  # noqa: PLC0415  these take a second to import, and a folder needs neither
-    from huggingface_hub import snapshot_download  # noqa: PLC0415
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
-
-    try:
-        return str(snapshot_download(name))
-    except GatedRepoError:
-        raise ModelError(f"{name} asks for an agreement on its page; give it there, then `hf auth login`") from None
-    except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError, OSError) as error:
-        raise ModelError(
-            f"{name} is no folder here and cannot be fetched from the hub ({type(error).__name__}); check the name, "
-            "or fetch it elsewhere and set model= to its folder"
-        ) from None
+    return fit_gpu(config.model_copy(update=changes))
 
 
 def _steps_per_epoch(config: TrainConfig) -> int:
