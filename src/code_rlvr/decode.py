@@ -8,7 +8,7 @@ speculative or continuous batching; a GPU run samples with vLLM.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from transformers.cache_utils import DynamicLayer
 
 from code_rlvr.sampling import Sampling, draw_tokens
 
-__all__ = ["Completion", "Sampling", "generate_batch"]
+__all__ = ["Completion", "OnDone", "Sampling", "generate_batch"]
 
 COMPACT_BELOW = 0.75
 """Live share below which finished rows leave the batch; at every end of a row, copies would cost more."""
@@ -44,6 +44,10 @@ class Completion:
     token_ids: list[int]
     log_probs: list[float]
     finish_reason: Literal["stop", "length"]
+
+
+OnDone = Callable[[int, Completion], None]
+"""Called with the number of a prompt and its completion, as soon as that is complete."""
 
 
 @dataclass
@@ -111,6 +115,7 @@ def generate_batch(
     pad_token_id: int,
     seeds: Sequence[int],
     max_rows: int = 256,
+    on_done: OnDone | None = None,
 ) -> list[Completion]:
     """Sample one completion for each prompt.
 
@@ -124,6 +129,8 @@ def generate_batch(
         pad_token_id: Fills short prompts on the left; never attended to.
         seeds: One non-negative integer for each prompt.
         max_rows: The most rows that are decoded at once; bounds the memory of the cache.
+        on_done: Called in this thread for each completion, long before the last one where lengths differ; decoding
+            waits for it.
 
     Returns:
         One completion for each prompt, in their order.
@@ -143,7 +150,10 @@ def generate_batch(
         eos = torch.tensor(sorted(set(eos_token_ids)), dtype=torch.long, device=model.device)
         for chunk in (order[start : start + max_rows] for start in range(0, len(order), max_rows)):
             rows = ([prompts[i] for i in chunk], [samplings[i] for i in chunk], [seeds[i] for i in chunk])
-            completions.update(zip(chunk, _decode(model, *rows, eos, pad_token_id), strict=True))
+            for row, completion in _decode(model, *rows, eos, pad_token_id):
+                completions[chunk[row]] = completion
+                if on_done:
+                    on_done(chunk[row], completion)
     return [completions[i] for i in range(len(prompts))]
 
 
@@ -164,15 +174,14 @@ def _decode(
     seeds: list[int],
     eos: torch.Tensor,
     pad_token_id: int,
-) -> list[Completion]:
-    """Decode one batch to its end."""
+) -> Iterator[tuple[int, Completion]]:
+    """Decode one batch to its end; yields each row's number and completion when the row ends."""
     rows = _new_rows(prompts, samplings, seeds, model.device)
     logits, cache = _prefill(model, prompts, pad_token_id)
     width = max(map(len, prompts))
     shape = (len(prompts), int(rows.limit.max()))
     tokens = torch.zeros(shape, dtype=torch.long, device=model.device)
     log_probs = torch.zeros(shape, device=model.device)
-    lengths = rows.limit.clone()
     live = torch.ones(len(prompts), dtype=torch.bool, device=model.device)
     for step in range(shape[1]):
         token, log_prob = draw_tokens(
@@ -184,9 +193,10 @@ def _decode(
         )
         origin = rows.origin[live]
         tokens[origin, step], log_probs[origin, step] = token[live], log_prob[live]
-        stopped = live & torch.isin(token, eos)
-        lengths[rows.origin[stopped]] = step + 1
-        live = live & ~stopped & (rows.limit > step + 1)
+        ended = live & (torch.isin(token, eos) | (rows.limit == step + 1))
+        if bool(ended.any()):
+            yield from _completions(rows.origin[ended], tokens[:, : step + 1], log_probs[:, : step + 1], eos)
+        live = live & ~ended
         count = int(live.sum())
         if count == 0:
             break
@@ -197,9 +207,6 @@ def _decode(
         logits = _forward(
             model, token[:, None], rows.mask[:, : width + step + 1], rows.next_position[:, None] + step, cache
         )
-    if bool(log_probs.isnan().any()):
-        raise ValueError("the model's probabilities are not numbers; its weights are broken")
-    return _completions(tokens, log_probs, lengths, eos)
 
 
 def _new_rows(prompts: list[Sequence[int]], samplings: list[Sampling], seeds: list[int], device: torch.device) -> _Rows:
@@ -263,11 +270,13 @@ def _forward(
 
 
 def _completions(
-    tokens: torch.Tensor, log_probs: torch.Tensor, lengths: torch.Tensor, eos: torch.Tensor
-) -> list[Completion]:
-    ends = set(eos.tolist())
-    completions = []
-    for ids, logs, length in zip(tokens.tolist(), log_probs.tolist(), lengths.tolist(), strict=True):
-        kept = ids[:length]
-        completions.append(Completion(kept, logs[:length], "stop" if kept[-1] in ends else "length"))
-    return completions
+    ended: torch.Tensor, tokens: torch.Tensor, log_probs: torch.Tensor, eos: torch.Tensor
+) -> Iterator[tuple[int, Completion]]:
+    """The completions of rows that have just ended, of equal lengths."""
+    if bool(log_probs[ended].isnan().any()):
+        raise ValueError("the model's probabilities are not numbers; its weights are broken")
+    stopped = torch.isin(tokens[ended, -1], eos).tolist()
+    for row, ids, logs, stop in zip(
+        ended.tolist(), tokens[ended].tolist(), log_probs[ended].tolist(), stopped, strict=True
+    ):
+        yield row, Completion(ids, logs, "stop" if stop else "length")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from code_rlvr.decode import generate_batch
 from code_rlvr.errors import TrainingError
 from code_rlvr.train.sampler import VerifiedReplayBuffer
+from code_rlvr.train.verl_cpu import rollout
 from code_rlvr.train.verl_cpu.rollout import HfServer
 
 SAMPLED = {"temperature": 1.0, "top_p": 1.0, "top_k": -1}
@@ -26,9 +29,36 @@ async def ask(server: HfServer, prompts: list[list[int]], **sampling: Any) -> li
     return list(await asyncio.gather(*calls))
 
 
-def test_calls_that_arrive_together_are_one_batch(server: HfServer) -> None:
+def test_calls_that_arrive_together_are_one_batch(server: HfServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def decode(model: Any, prompts: list[list[int]], *rest: Any, **named: Any) -> Any:
+        sizes.append(len(prompts))
+        return generate_batch(model, prompts, *rest, **named)
+
+    monkeypatch.setattr(rollout, "generate_batch", decode)
+    asyncio.run(ask(server, [[5, 6, 7]] * 20))
+    assert sizes == [20]
+
+
+def test_a_short_response_is_there_while_a_long_one_is_still_written(server: HfServer) -> None:
+    async def scenario() -> tuple[Any, bool, Any]:
+        long = asyncio.create_task(server.generate([5, 6, 7], {**SAMPLED, "max_tokens": 200}, request_id="long"))
+        short = await server.generate([8, 9], {**SAMPLED, "max_tokens": 1}, request_id="short")
+        return short, long.done(), await long
+
+    server._eos_ids = [10_000]  # nothing ends by itself
+    short, long_was_done, long = asyncio.run(scenario())
+    assert not long_was_done
+    assert (len(short.token_ids), len(long.token_ids)) == (1, 200)
+    assert short.extra_fields["generated_at"] < long.extra_fields["generated_at"]
+
+
+def test_the_seconds_of_the_answers_add_up_to_the_time_that_decoding_took(server: HfServer) -> None:
+    started = time.monotonic()
     answers = asyncio.run(ask(server, [[5, 6, 7]] * 20))
-    assert len({answer.extra_fields["generated_at"] for answer in answers}) == 1
+    spent = sum(answer.extra_fields["generate_s"] for answer in answers)
+    assert 0 < spent < time.monotonic() - started
 
 
 def test_equal_prompts_get_different_samples_and_a_rerun_gets_the_same_ones(inputs: Path) -> None:

@@ -139,6 +139,24 @@ def test_a_completion_ends_with_the_end_token_or_at_its_own_limit(model):
             assert len(completion.token_ids) == sampling.max_new_tokens
 
 
+def test_a_completion_is_handed_out_as_soon_as_it_ends(model):
+    limits = [40, 3, 17, 3]
+    prompts = some_prompts(4)
+    samplings = [Sampling(max_new_tokens=limit) for limit in limits]
+    options = {"eos_token_ids": [VOCAB], "pad_token_id": PAD, "seeds": range(4)}
+    positions, handed_out = [], []
+    forward = model.register_forward_pre_hook(lambda *_, **__: positions.append(None))
+    try:
+        together = generate_batch(
+            model, prompts, samplings, on_done=lambda row, one: handed_out.append((row, one, len(positions))), **options
+        )
+    finally:
+        forward.remove()
+    assert {row: one for row, one, _ in handed_out} == dict(enumerate(together))
+    # A prefill gives the first token, so a row of so many tokens is there after as many passes.
+    assert sorted((passes, row) for row, _, passes in handed_out) == [(3, 1), (3, 3), (17, 2), (40, 0)]
+
+
 def test_a_training_model_is_sampled_without_dropout_and_keeps_training(model):
     config = Qwen2Config(num_key_value_heads=2, attention_dropout=0.9, **SIZES)
     noisy = Qwen2ForCausalLM(config)

@@ -96,7 +96,7 @@ TIME = MetricGroup(
             "rollout/generate_s/total",
             "s",
             LOWER,
-            "Generation time of the step's samples, added up over samples.",
+            "Seconds of decoding of the step's samples, added up.",
         ),
         Metric("timing_s/reward", "s", LOWER, "Scoring by a reward model; not used here."),
         Metric("timing_s/old_log_prob", "s", LOWER, "Log-probabilities of the samples under the current policy."),

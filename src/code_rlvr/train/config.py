@@ -5,8 +5,9 @@ The defaults are the quickstart's: a model of a million parameters on a CPU.  `c
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -48,10 +49,11 @@ class ActorConfig(Section):
     """Rank of the low-rank adapters trained in place of the weights (arXiv:2106.09685); 0 trains the weights."""
     lora_alpha: int = Field(32, ge=1)
     """Adapters count `lora_alpha / lora_rank` times."""
-    offload: bool = False
-    """Keep weights and optimizer in the machine's memory while others use the GPU."""
-    gradient_checkpointing: bool = False
-    """Compute activations twice rather than keep them: less memory, a third more time."""
+    offload: bool | None = None
+    """Keep weights and optimizer in the machine's memory while others use the GPU: slow; when unset, only if the GPU's
+    memory does not suffice."""
+    gradient_checkpointing: bool | None = None
+    """Compute activations twice rather than keep them: less memory, a third more time; when unset, only if needed."""
     fused_logits: bool = False
     """Log-probabilities and entropy without holding the logits of a whole batch; much less memory."""
     clip_ratio: float = Field(0.2, gt=0)
@@ -67,15 +69,15 @@ class CriticConfig(Section):
     """What it starts from; the model to train when empty."""
     lr: float = Field(5e-4, gt=0)
     """Learning rate of AdamW."""
-    offload: bool = False
+    offload: bool | None = None
     """As for the actor."""
 
 
 class ReferenceConfig(Section):
     """The model as it was, which the KL penalty is measured against."""
 
-    offload: bool = False
-    """Keep its weights in the machine's memory while they are not needed."""
+    offload: bool | None = None
+    """Keep its weights in the machine's memory while they are not needed; when unset, only if needed."""
 
 
 class AlgorithmConfig(Section):
@@ -138,6 +140,9 @@ class RewardConfig(Section):
     """Programs judged at the same time, over all reward processes."""
     python: str | None = None
     """Interpreter for solutions, e.g. of an environment with packages that they may use; our own when unset."""
+    judge_url: str = Field("", pattern=r"^(https?://[^/@\s]+(/[^@?\s]*)?)?$")
+    """Judge programs by a server, `code-rlvr serve`, e.g. `http://judge:8377`; on this machine when empty.  `workers`,
+    `python` and `isolation` are then the server's.  Its token comes from the environment, `CODE_RLVR_TOKEN`."""
     isolation: Isolation = "full"
     """`process` only where the kernel permits no system call filters and the model is trusted; see docs/security.md."""
 
@@ -162,6 +167,18 @@ class RewardConfig(Section):
             deadline_s=self.deadline_s,
             timeouts_before_stop=self.timeouts_before_stop,
         )
+
+    def keywords(self) -> dict[str, Any]:
+        """Return these settings as `reward.compute_score` takes them, in plain values."""
+        return {
+            "policy": dataclasses.asdict(self.policy_settings()),
+            "limits": dataclasses.asdict(self.limits()),
+            "max_tests": self.max_tests,
+            "workers": self.workers,
+            "python": self.python,
+            "isolation": self.isolation,
+            "judge_url": self.judge_url or None,
+        }
 
     def judge(self) -> Judge:
         """Return a judge with these settings, to be closed."""

@@ -162,6 +162,7 @@ def _environment(config: TrainConfig, segment: Path) -> dict[str, str]:
         **os.environ,
         "VERL_FILE_LOGGER_PATH": str(segment.resolve()),
         "TENSORBOARD_DIR": str(config.run.path.resolve() / "tensorboard"),
+        "WANDB_DIR": os.environ.get("WANDB_DIR", str(config.run.path.resolve())),
         "HF_HUB_OFFLINE": os.environ.get("HF_HUB_OFFLINE", "1"),
         "RAY_DEDUP_LOGS": "0",
         "RAY_USAGE_STATS_ENABLED": "0",

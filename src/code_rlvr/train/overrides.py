@@ -6,7 +6,6 @@ anything.  Keys that verl accepts and ignores (its traps) are avoided here and n
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -148,17 +147,7 @@ def _reward(config: TrainConfig) -> Overrides:
         # One process per judge worker: each judges one program at a time.
         "reward.num_workers": 1,
         "+reward.custom_reward_function.reward_kwargs": {
-            "policy": dataclasses.asdict(config.reward.policy_settings()),
-            "limits": {
-                "cpu_s": config.reward.time_limit_s,
-                "memory_mib": config.reward.memory_limit_mib,
-                "deadline_s": config.reward.deadline_s,
-                "timeouts_before_stop": config.reward.timeouts_before_stop,
-            },
-            "max_tests": config.reward.max_tests,
-            "workers": config.reward.workers,
-            "python": config.reward.python,
-            "isolation": config.reward.isolation,
+            **config.reward.keywords(),
             "verdict_dir": str(config.run.verdicts.resolve()),
             "keep_text": True,
         },
@@ -184,6 +173,7 @@ def _trainer(config: TrainConfig) -> Overrides:
         "trainer.max_actor_ckpt_to_keep": config.trainer.keep_checkpoints,
         "trainer.max_critic_ckpt_to_keep": config.trainer.keep_checkpoints,
         "trainer.test_freq": config.trainer.validate_every,
+        "hydra.run.dir": str(config.run.logs.resolve() / "hydra"),
         "trainer.default_local_dir": str(config.run.checkpoints.resolve()),
         "trainer.resume_mode": "auto",
         "trainer.n_gpus_per_node": config.trainer.gpus_per_node,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.verl_patches import PACKED_ATTENTION
 
 Overrides = dict[str, Any]
+
+TORCH_WITH_PACKED_ATTENTION = Version("2.11")
+"""The first torch whose kernel takes a scale and a window."""
 
 _MODELS = ("actor_rollout_ref", "critic")
 _ENGINES = ("actor_rollout_ref.actor.fsdp_config", "actor_rollout_ref.ref.fsdp_config", "critic.fsdp")
@@ -38,10 +45,21 @@ def _both(config: TrainConfig) -> Overrides:
         "actor_rollout_ref.ref.strategy": strategy,
         "critic.strategy": strategy,
         "critic.fsdp.strategy": strategy,
+        "actor_rollout_ref.model.lora_rank": config.actor.lora_rank,
+        "actor_rollout_ref.model.lora_alpha": config.actor.lora_alpha,
     }
+    if config.trainer.nodes == 1:  # each is a process that every phase of a step asks for its share of the samples
+        part["transfer_queue.backend.SimpleStorage.num_data_storage_units"] = 1
     for model in _MODELS:
-        part[f"{model}.model.enable_gradient_checkpointing"] = config.actor.gradient_checkpointing
+        part[f"{model}.model.enable_gradient_checkpointing"] = bool(config.actor.gradient_checkpointing)
     return part
+
+
+def _attention(packed: bool) -> str:
+    """The fastest attention that is there and fits: kernels know packed samples apart, torch's sdpa knows padding."""
+    if find_spec("flash_attn"):
+        return "flash_attention_2"
+    return PACKED_ATTENTION if packed and Version(version("torch")) >= TORCH_WITH_PACKED_ATTENTION else "sdpa"
 
 
 def _cpu(config: TrainConfig) -> Overrides:
@@ -54,9 +72,9 @@ def _cpu(config: TrainConfig) -> Overrides:
         "+ray_kwargs.ray_init.num_gpus": config.trainer.gpus_per_node,
         "ray_kwargs.ray_init.num_cpus": 16,  # logical; verl reserves one for each of its actors
         "+ray_kwargs.ray_init.object_store_memory": 256 * 1024**2,
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
         "actor_rollout_ref.actor.use_torch_compile": False,
         "actor_rollout_ref.ref.use_torch_compile": False,
+        "actor_rollout_ref.model.lora.merge": bool(config.actor.lora_rank),  # our rollout takes whole weights
     }
     for model in _MODELS:
         part[f"+{model}.model.override_config.attn_implementation"] = "sdpa"
@@ -70,17 +88,14 @@ def _cpu(config: TrainConfig) -> Overrides:
 def _gpu(config: TrainConfig) -> Overrides:
     """What GPUs make possible: bf16 arithmetic on fp32 weights, offloading, vLLM's memory and graphs."""
     actor, rollout = config.actor, config.rollout
-    # Packed samples need no flash-attn: transformers' sdpa keeps them apart by their positions.
-    attention = "flash_attention_2" if find_spec("flash_attn") else "sdpa"
+    attention = _attention(packed=actor.micro_batch_tokens is not None)
     part: Overrides = {
-        "actor_rollout_ref.actor.fsdp_config.param_offload": actor.offload,
-        "actor_rollout_ref.actor.fsdp_config.optimizer_offload": actor.offload,
-        "actor_rollout_ref.ref.fsdp_config.param_offload": config.reference.offload,
-        "critic.fsdp.param_offload": config.critic.offload,
-        "critic.fsdp.optimizer_offload": config.critic.offload,
+        "actor_rollout_ref.actor.fsdp_config.param_offload": bool(actor.offload),
+        "actor_rollout_ref.actor.fsdp_config.optimizer_offload": bool(actor.offload),
+        "actor_rollout_ref.ref.fsdp_config.param_offload": bool(config.reference.offload),
+        "critic.fsdp.param_offload": bool(config.critic.offload),
+        "critic.fsdp.optimizer_offload": bool(config.critic.offload),
         "actor_rollout_ref.model.use_fused_kernels": actor.fused_logits,
-        "actor_rollout_ref.model.lora_rank": actor.lora_rank,
-        "actor_rollout_ref.model.lora_alpha": actor.lora_alpha,
         "actor_rollout_ref.rollout.gpu_memory_utilization": rollout.gpu_memory_share,
         "actor_rollout_ref.rollout.enforce_eager": not rollout.cuda_graphs,
         "actor_rollout_ref.rollout.max_model_len": config.data.max_prompt_tokens + config.data.max_response_tokens,

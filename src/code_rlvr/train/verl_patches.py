@@ -15,6 +15,9 @@ from wrapt import when_imported
 
 from code_rlvr.train.versions import check_verl
 
+PACKED_ATTENTION = "torch_varlen"
+"""Name of `packed_attention` for transformers."""
+
 
 def use_one_gloo_backend(module: Any) -> None:
     """Build the process group as ``cpu:gloo``.
@@ -94,6 +97,33 @@ def register_rollout(module: Any) -> None:
     module._ROLLOUT_REGISTRY["hf", "async"] = "code_rlvr.train.verl_cpu.rollout.HfServerAdapter"
 
 
+def attend_within_packed_samples(module: Any) -> None:
+    """Let ``attn_implementation`` be ``torch_varlen``.
+
+    Why: without flash-attn, transformers attends over packed samples with a mask of tokens × tokens.  Removed by:
+    transformers using torch's kernel for them.
+    """
+    from code_rlvr.train.packed_attention import packed_attention  # noqa: PLC0415  torch, loaded by transformers already
+
+    module.AttentionInterface.register(PACKED_ATTENTION, packed_attention)
+
+
+def end_the_references_flag_with_it(module: Any) -> None:
+    """Let only the reference's pass leave the adapters out.
+
+    Why: with adapters, the reference is the actor without them, which verl asks for by a flag in the batch.  The flag
+    stays there, and the critic's pass then fails, having no adapters to leave out.  Removed by: verl taking it back.
+    """
+    original: Callable[..., Any] = module.PPOTrainer._compute_ref_log_prob
+
+    def compute_ref_log_prob(self: Any, batch: Any, metrics: dict[str, Any]) -> Any:
+        result = original(self, batch, metrics)
+        result.extra_info.pop("no_lora_adapter", None)
+        return result
+
+    module.PPOTrainer._compute_ref_log_prob = compute_ref_log_prob
+
+
 def apply_for_gpu() -> None:
     """Arrange for what a GPU run needs, each patch to be applied when its module is imported.
 
@@ -102,6 +132,8 @@ def apply_for_gpu() -> None:
     """
     check_verl()
     when_imported("verl.utils.model")(critic_with_configured_attention)
+    when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
+    when_imported("transformers.modeling_utils")(attend_within_packed_samples)
 
 
 def apply_for_cpu() -> None:
@@ -116,4 +148,5 @@ def apply_for_cpu() -> None:
     # transformer_impl takes the class from here by name, so the source module is the place.
     when_imported("verl.utils.fsdp_utils")(offload_without_pinning)
     when_imported("verl.utils.model")(critic_with_configured_attention)
+    when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
     when_imported("verl.workers.rollout.base")(register_rollout)

@@ -2,7 +2,8 @@
 
 Each check has a name, says what it found, or raises with the remedy; `--skip NAME` leaves one out on purpose.
 
-Covered: the list of checks.  Not covered: what each does (`inputs`, `machine`, `gpu`).
+Covered: the list of checks.  Not covered: what each does (`inputs`, `prompts`, `settings`, `judging`, `cluster`,
+`machine`, `gpu`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from pathlib import Path
 
 from code_rlvr.errors import CodeRlvrError, ConfigError
 from code_rlvr.train.config import TrainConfig
-from code_rlvr.train.preflight import gpu, inputs, machine
+from code_rlvr.train.preflight import cluster, gpu, inputs, judging, machine, prompts, settings
 from code_rlvr.train.preflight.machine import check_machine
-from code_rlvr.train.versions import PINNED_VERL, check_verl
+from code_rlvr.train.versions import PINNED_VERL, check_companions, check_verl
 
 __all__ = ["CHECKS", "check_machine", "check_training", "examine", "require_known"]
 
@@ -25,6 +26,10 @@ def _verl(config: TrainConfig) -> str:
     check_verl()
     machine.check_words(config.verl)
     return f"verl {PINNED_VERL}"
+
+
+def _versions(config: TrainConfig) -> str:
+    return check_companions(config.trainer.device, config.rollout.engine)
 
 
 def _loggers(config: TrainConfig) -> str:
@@ -39,19 +44,27 @@ def _model(config: TrainConfig) -> str:
 
 
 def _data(config: TrainConfig) -> str:
-    inputs.check_data(Path(config.data.train_file), minimum=config.trainer.batch)
-    inputs.check_data(Path(config.data.validation_file), minimum=1)
-    return "columns, chat lists and tests of both files"
+    trained = inputs.check_data(Path(config.data.train_file), minimum=config.trainer.batch)
+    held_out = inputs.check_data(Path(config.data.validation_file), minimum=1)
+    return f"columns, chat lists; tests of {trained} rows to train on, {held_out} for validation"
 
 
 def _splits(config: TrainConfig) -> str:
-    held_out = inputs.check_splits(Path(config.data.train_file), Path(config.data.validation_file))
-    return f"none of {held_out:,} problems for validation is trained on"
+    found = prompts.check_splits(Path(config.data.train_file), Path(config.data.validation_file))
+    return (
+        f"none of {found.problems:,} problems for validation is trained on; sha256 of their file {found.sha256[:12]}…, "
+        "whole in data.json"
+    )
 
 
 def _prompts(config: TrainConfig) -> str:
-    share = inputs.check_prompts(Path(config.data.train_file), Path(config.model), config.data.max_prompt_tokens)
-    return f"survive the chat template; {share:.0%} are too long"
+    found = prompts.check_prompts(Path(config.data.train_file), Path(config.model), config.data.max_prompt_tokens)
+    sample = "all" if found.looked_at == found.rows else f"a sample of {found.looked_at}"
+    return f"{sample} of {found.rows:,} survive the chat template; {found.overlong:.0%} are too long"
+
+
+def _ray(config: TrainConfig) -> str:
+    return cluster.check_ray(config.trainer.ray_address)
 
 
 def _memory(config: TrainConfig) -> str:
@@ -73,18 +86,30 @@ def _gpus(config: TrainConfig) -> str:
 
 CHECKS: dict[str, Callable[[TrainConfig], str]] = {
     "verl": _verl,
+    "versions": _versions,
     "loggers": _loggers,
+    "limits": settings.check_limits,
+    "batches": settings.check_batches,
     "model": _model,
     "data": _data,
     "splits": _splits,
     "prompts": _prompts,
+    "reward": judging.check_reward,
+    "judge": judging.check_judge,
+    "ray": _ray,
     "memory": _memory,
     "disk": _disk,
     "gpus": _gpus,
 }
 
 
-NEEDS = {"splits": ("data",), "prompts": ("model", "data"), "disk": ("model",), "gpus": ("model",)}
+NEEDS = {
+    "splits": ("data",),
+    "prompts": ("model", "data"),
+    "disk": ("model",),
+    "gpus": ("model",),
+    "versions": ("verl",),
+}
 """Which checks make sense only after which others."""
 
 
@@ -96,7 +121,7 @@ def check_training(config: TrainConfig, skip: Collection[str] = ()) -> None:
         skip: Names of checks that are left out.
 
     Raises:
-        ConfigError: There is no check of a name that is to be skipped.
+        ConfigError: There is no check of a name that is to be skipped, or settings do not fit each other.
         VersionMismatch, PreflightError, ModelError, DataError, TestsFormatError: A check failed.
     """
     require_known(skip)

@@ -1,11 +1,13 @@
-"""Whether a model and its data are fit to be trained: files, columns, tests, prompts, splits.
+"""Whether a model and its data are fit to be trained: files, columns, tests.
 
-Covered: one message for the first thing that is wrong, with the remedy.  Not covered: the machine (`machine`, `gpu`).
+Covered: one message for the first thing that is wrong, with the remedy.  Not covered: what prompts say (`prompts`), the
+machine (`machine`, `gpu`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,12 @@ import pyarrow.parquet as pq
 from code_rlvr.errors import DataError, ModelError, TestsFormatError
 from code_rlvr.ground_truth import Tests
 
-SAMPLE = 200  # prompts that are measured
-MAX_OVERLONG_SHARE = 0.5
+TESTS_COLUMNS = ["reward_model", "extra_info"]
+
+PARSED_MIB = 16.0
+"""Tests of a file that are parsed, which takes up to a second; of more, a sample spread over the file.
+
+`code-rlvr prepare` has parsed every one already; this is for files that come from elsewhere."""
 
 
 def check_model(folder: Path) -> None:
@@ -40,8 +46,11 @@ def check_model(folder: Path) -> None:
         raise ModelError(f"the tokenizer in {folder} has no chat template; prompts are chats, so it needs one")
 
 
-def check_data(file: Path, minimum: int) -> None:
+def check_data(file: Path, minimum: int) -> str:
     """Check that `file` is verl's parquet with at least `minimum` rows.
+
+    Returns:
+        How many rows' tests were read, of how many.
 
     Raises:
         DataError: It is missing, unreadable, too short or lacks a column.
@@ -53,87 +62,61 @@ def check_data(file: Path, minimum: int) -> None:
         parquet = pq.ParquetFile(file)
     except pa.ArrowInvalid as error:
         raise DataError(f"{file} is not a parquet file: {error}") from None
-    schema = parquet.schema_arrow
+    with parquet:
+        _check_columns(file, parquet.schema_arrow)
+        rows = parquet.metadata.num_rows
+        if rows < minimum:
+            raise DataError(f"{file} has {rows} rows, fewer than the {minimum} of one batch")
+        parsed = _check_ground_truths(file, parquet)
+    return f"{rows:,}" if parsed == rows else f"a sample of {parsed:,} of {rows:,}"
+
+
+def _check_columns(file: Path, schema: pa.Schema) -> None:
     missing = {"prompt", "reward_model", "data_source", "extra_info"} - set(schema.names)
     if missing:
         raise DataError(f"{file} lacks the columns {sorted(missing)}; make it with: code-rlvr prepare")
     if not pa.types.is_list(schema.field("prompt").type):
         raise DataError(f"{file}: prompt must be a list of chat messages, not {schema.field('prompt').type}")
-    if parquet.metadata.num_rows < minimum:
-        raise DataError(f"{file} has {parquet.metadata.num_rows} rows, fewer than the {minimum} of one batch")
-    _check_ground_truths(file, parquet)
 
 
-def _check_ground_truths(file: Path, parquet: pq.ParquetFile) -> None:
-    """Parse the tests of every row: a row without usable tests would lose its samples in every step."""
-    row = 0
-    for batch in parquet.iter_batches(batch_size=256, columns=["reward_model", "extra_info"]):
-        for reward_model, extra_info in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            try:
-                Tests.parse(reward_model["ground_truth"], extra_info)
-            except TestsFormatError as error:
-                raise TestsFormatError(error.message, error.field, row=f"{row} of {file}") from None
-            row += 1
+def _check_ground_truths(file: Path, parquet: pq.ParquetFile) -> int:
+    """Parse the tests of rows: a row without usable tests would lose its samples in every step.  Returns how many."""
+    parsed = 0
+    for row, reward_model, extra_info in rows_to_parse(parquet):
+        try:
+            Tests.parse(reward_model["ground_truth"], extra_info)
+        except TestsFormatError as error:
+            raise TestsFormatError(error.message, error.field, row=f"{row} of {file}") from None
+        parsed += 1
+    return parsed
 
 
-def check_splits(train: Path, validation: Path) -> int:
-    """Check that no problem for validation is trained on, by the words of its prompt.
+def rows_to_parse(parquet: pq.ParquetFile) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """Rows, each with its number, `reward_model` and `extra_info`.
 
-    Returns:
-        How many problems for validation there are.
-
-    Raises:
-        DataError: One is.
+    All of them, or of every so-manieth row group its first rows, as many as make about `PARSED_MIB` together.
     """
-    known = {_words(row): row for row in _prompts(validation)}
-    for number, row in enumerate(_prompts(train), start=1):
-        if _words(row) in known:
-            raise DataError(
-                f"{train}: row {number} is in {validation} too, so validation would measure what was learned by heart; "
-                "code-rlvr prepare TRAIN --validation VALIDATION keeps them apart"
-            )
-    return len(known)
+    metadata = parquet.metadata
+    every = max(1, math.ceil(tests_mib(parquet) / PARSED_MIB))
+    groups = range(0, metadata.num_row_groups, every)
+    of_each = metadata.num_rows if every == 1 else math.ceil(metadata.num_rows / every / len(groups))
+    for group in groups:
+        row = sum(metadata.row_group(before).num_rows for before in range(group))
+        end = row + of_each
+        for batch in parquet.iter_batches(batch_size=256, row_groups=[group], columns=TESTS_COLUMNS):
+            for reward_model, extra_info in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield row, reward_model, extra_info
+                row += 1
+            if row >= end:
+                break
 
 
-def check_prompts(file: Path, model: Path, max_tokens: int) -> float:
-    """Check that prompts survive the model's chat template and that most are short enough.
-
-    Args:
-        file: verl's parquet; a sample of its first rows is looked at.
-        model: The folder of the model.
-        max_tokens: The longest prompt; verl leaves longer ones out.
-
-    Returns:
-        The share of prompts that are too long.
-
-    Raises:
-        ModelError: The template loses what the prompt says.
-        DataError: More than half of the prompts are too long.
-    """
-    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import
-
-    tokenizer = AutoTokenizer.from_pretrained(model)
-    lengths = []
-    for _, chat in zip(range(SAMPLE), _prompts(file), strict=False):
-        text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-        lost = next((one["content"] for one in chat if one["content"].strip() not in text), None)
-        if lost is not None:
-            raise ModelError(f"the chat template of {model} loses what a prompt says: {lost[:80]!r} is not in its text")
-        lengths.append(len(tokenizer(text, add_special_tokens=False)["input_ids"]))
-    overlong = sum(length > max_tokens for length in lengths) / len(lengths)
-    if overlong > MAX_OVERLONG_SHARE:
-        raise DataError(
-            f"{overlong:.0%} of the prompts in {file} are longer than data.max_prompt_tokens={max_tokens} and would be "
-            "left out; raise it, or prepare the data with --max-prompt-tokens"
+def tests_mib(parquet: pq.ParquetFile) -> float:
+    """Size of a file's tests, uncompressed, by its own bookkeeping."""
+    metadata, total = parquet.metadata, 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        chunks = map(group.column, range(group.num_columns))
+        total += sum(
+            chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in TESTS_COLUMNS
         )
-    return overlong
-
-
-def _prompts(file: Path) -> Iterator[Any]:
-    with pq.ParquetFile(file) as parquet:
-        for batch in parquet.iter_batches(batch_size=256, columns=["prompt"]):
-            yield from batch.column(0).to_pylist()
-
-
-def _words(chat: list[dict[str, str]]) -> str:
-    return " ".join(" ".join(message["content"] for message in chat).casefold().split())
+    return total / 2**20

@@ -51,6 +51,8 @@ def check_words(words: Sequence[str]) -> None:
     Raises:
         ConfigError: One is not.
     """
+    if not words:
+        return
     from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: PLC0415  comes with verl
     from hydra.errors import HydraException  # noqa: PLC0415
 

@@ -2,7 +2,8 @@
 
 Three parts, as verl expects them: `HfServer` is the Ray actor that owns a copy of the model and answers
 `generate` calls; `HfReplica` starts it; `HfServerAdapter` lives in the training worker and hands it new
-weights.  verl sends one call per prompt, so the server gathers calls that arrive together into one batch.
+weights.  verl sends one call per prompt, so the server gathers calls that arrive together into one batch, and answers
+each as soon as its own response has ended.
 
 Not covered: several ranks per replica, multimodal prompts, partial rollouts.
 """
@@ -117,8 +118,20 @@ class HfServer:
             await self._answer(batch)
 
     async def _answer(self, batch: list[_Request]) -> None:
-        """Decode `batch` in a thread and resolve its futures, with the exception if decoding fails."""
-        started = time.monotonic()
+        """Decode `batch` in a thread; resolve each future when its row ends, or with the exception if decoding fails.
+
+        So a program that ends early is judged while others are still being written.
+        """
+        loop = asyncio.get_running_loop()
+        heard = time.monotonic()
+
+        def answer(row: int, completion: Completion) -> None:
+            nonlocal heard
+            # The sampler adds these up: seconds since the answer before, and when (Unix time) this one was there.
+            timing = {"generate_s": time.monotonic() - heard, "generated_at": time.time()}
+            heard = time.monotonic()
+            loop.call_soon_threadsafe(_resolve, batch[row].done, (completion, timing))
+
         decoding = asyncio.to_thread(
             generate_batch,
             self._model,
@@ -128,17 +141,14 @@ class HfServer:
             pad_token_id=self._pad_id,
             seeds=[request.seed for request in batch],
             max_rows=MAX_ROWS,
+            on_done=answer,
         )
         # Whatever goes wrong there must reach the callers, who would otherwise wait for ever.
-        (completions,) = await asyncio.gather(decoding, return_exceptions=True)
-        if isinstance(completions, BaseException):
+        (failure,) = await asyncio.gather(decoding, return_exceptions=True)
+        if isinstance(failure, BaseException):
             for request in batch:
-                request.done.set_exception(TrainingError(f"generation failed: {completions!r}"))
-            return
-        # The sampler adds these up: seconds spent on this sample, and when (Unix time) it was there.
-        timing = {"generate_s": (time.monotonic() - started) / len(batch), "generated_at": time.time()}
-        for request, completion in zip(batch, completions, strict=True):
-            request.done.set_result((completion, timing))
+                if not request.done.done():
+                    request.done.set_exception(TrainingError(f"generation failed: {failure!r}"))
 
     async def load_weights(self, weights: dict[str, torch.Tensor], global_steps: int | None) -> None:
         """Replace every weight of the model.
@@ -171,6 +181,11 @@ class HfServer:
     async def resume_kv_cache(self) -> None: ...
     async def start_profile(self, **_unused: Any) -> None: ...
     async def stop_profile(self) -> None: ...
+
+
+def _resolve(done: asyncio.Future[Any], answer: tuple[Completion, dict[str, float]]) -> None:
+    if not done.done():  # as when its caller has gone
+        done.set_result(answer)
 
 
 def _server_name(replica_rank: int) -> str:
