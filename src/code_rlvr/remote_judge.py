@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     import httpx
 
 CHECK_S = 30.0
+_OPTIONS = {
+    "cpu_s": "--max-cpu-s",
+    "time_limit_s": "--max-cpu-s",
+    "memory_mib": "--max-memory-mib",
+    "memory_limit_mib": "--max-memory-mib",
+    "deadline_s": "--max-deadline-s",
+}
+"""What of the server's command line raises a limit that it did not grant."""
 
 
 class RemoteJudge:
@@ -199,12 +207,16 @@ class RemoteJudge:
         try:
             found = answer.json()
             judgement, clamped = judgement_from_json(found), found["clamped"]
-        except (ValueError, KeyError, TypeError) as error:
+            if not isinstance(clamped, list):
+                raise ValueError("clamped is no list")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise Unjudged(f"{self.url} answered with what is no judgement: {error}") from None
         if clamped:
+            options = dict.fromkeys(_OPTIONS[name] for name in clamped if name in _OPTIONS)
+            remedy = f"start it with a higher {', '.join(options)}, or ask for less" if options else "ask for less"
             raise Unjudged(
                 f"{self.url} allows less {', '.join(map(str, clamped))} than was asked for, which could change the "
-                f"verdict; start it with a higher --max-cpu-s, --max-memory-mib or --max-deadline-s, or ask for less"
+                f"verdict; {remedy}"
             )
         return judgement
 
@@ -212,7 +224,8 @@ class RemoteJudge:
         error = error_of(answer)
         kind, message = error.get("type"), str(error.get("message", ""))
         if answer.status_code == 422 and kind == "TestsFormatError":
-            return TestsFormatError(message, error.get("field"))
+            field = error.get("field")
+            return TestsFormatError(message, field if isinstance(field, str) else None)
         if answer.status_code == 401:
             return ConfigError(
                 f"{self.url} wants a token: set {TOKEN_VARIABLE} to that of the server, on every machine"

@@ -39,6 +39,9 @@ class RunStatus(str, Enum):
     THREAD_LIMIT = "THREAD_LIMIT"
 
 
+_WHOLE = ("memory_mib", "timeouts_before_stop")
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one program may use; a problem's own `time_limit_s` and `memory_limit_mib` come before these.
@@ -74,6 +77,8 @@ class Limits:
                 raise ConfigError(f"limits.{name} is {value!r}, not a number")
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"limits.{name} is {value!r}; it has to be a finite number above 0")
+            if name in _WHOLE and value != int(value):
+                raise ConfigError(f"limits.{name} is {value!r}; it has to be a whole number")
 
     @property
     def wall_limit_s(self) -> float:

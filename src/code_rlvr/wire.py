@@ -32,6 +32,7 @@ API = 1
 JUDGE, JUDGE_MANY, SCORE = f"/v{API}/judge", f"/v{API}/judge_many", f"/v{API}/score"
 HEALTH, METRICS = "/health", "/metrics"
 TOKEN_VARIABLE = "CODE_RLVR_TOKEN"
+MESSAGE_CHARS = 500
 STDERR_CHARS = 1 << 20
 """Of one judgement in all; later tests lose theirs, so that many tests cannot make an answer without bounds."""
 
@@ -76,12 +77,13 @@ def judgement_from_json(answer: Any) -> Judgement:
             str(answer["message"]),
         )
         passed = answer["tests_passed"]
-    except (KeyError, TypeError) as error:
+        told = (answer["accepted"], answer["test_pass_rate"])
+    except (KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
     whole = len(judgement.cases) == judgement.tests_total == judgement.tests_passed
     if judgement.tests_passed != passed or judgement.tests_total < max(1, len(judgement.cases)):
         raise ValueError(f"{passed} of {judgement.tests_total} tests passed does not fit its cases")
-    if judgement.accepted != whole:
+    if judgement.accepted != whole or told != (judgement.accepted, judgement.test_pass_rate):
         raise ValueError(f"{judgement.verdict.value} does not fit its cases")
     return judgement
 
@@ -98,5 +100,7 @@ def _case_from_json(case: Mapping[str, Any]) -> CaseJudgement:
 
 def error_to_json(error: Exception, field: str | None = None) -> dict[str, Any]:
     """What went wrong, in the form of the module's docstring."""
-    message = getattr(error, "message", None) or str(error)
+    message = str(getattr(error, "message", None) or error)
+    message = message if len(message) <= MESSAGE_CHARS else f"{message[:MESSAGE_CHARS]}…"
+    message = message.encode("utf-8", "replace").decode()  # half a character cannot be sent
     return {"error": {"type": type(error).__name__, "message": message, "field": getattr(error, "field", field)}}

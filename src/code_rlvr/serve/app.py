@@ -82,8 +82,8 @@ class JudgeApp:
         """Judgements in order, one JSON line each as soon as it and those before it are known."""
         self._require_token(request)
         with self.admission.ticket() as ticket:
-            ticket.charge(programs=1)
             body = await self._body(request, ticket)
+            ticket.charge(programs=1)
             items = await self._done(request, self.service.submit(lambda: self.service.items(body)))
             ticket.charge(programs=len(items) - 1)
             submitted = [self.service.submit(lambda item=item: self.service.judge_item(item)) for item in items]  # type: ignore[misc]
@@ -126,8 +126,8 @@ class JudgeApp:
     async def _answered(self, request: Request, work: Callable[[bytes], Answer]) -> Response:
         self._require_token(request)
         with self.admission.ticket() as ticket:
-            ticket.charge(programs=1)
             body = await self._body(request, ticket)
+            ticket.charge(programs=1)  # not before: who sends slowly takes no turn
             answer = self._counted(await self._done(request, self.service.submit(lambda: work(body))))
         headers = {"x-clamped-limits": ", ".join(answer.clamped)} if answer.clamped else {}
         return Response(answer.body, media_type="application/json", headers=headers)

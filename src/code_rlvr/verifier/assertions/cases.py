@@ -59,7 +59,10 @@ def take_apart(tests: Tests) -> list[AssertCase | CheckedCase]:
     Raises:
         TestsFormatError: If a block has no assertion about the solution, or one that cannot be run.
     """
-    return [*_take_apart(tests)]
+    try:
+        return [*_take_apart(tests)]
+    except RecursionError:
+        raise TestsFormatError("an assertion is nested too deeply", field="asserts") from None
 
 
 def solution_name(tests: Tests) -> str | None:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
+from code_rlvr.verifier.assertions.bounds import hashing, keyed
+
 MAX_ITEMS = 1_000_000  # of a sequence that is built by repetition or by range()
 MAX_BITS = 1_000_000  # of an integer that is built by a power or a shift
 MAX_PRODUCT = 10_000_000_000  # of the bits of two integers that are multiplied or divided
@@ -33,7 +35,8 @@ def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
 
     Raises:
         NotPlain: If the expression uses anything but plain data and the functions listed here.
-        ArithmeticError, LookupError, TypeError, ValueError, AttributeError: As Python itself would.
+        ArithmeticError, LookupError, TypeError, ValueError, AttributeError: As Python itself would; ValueError also for
+            items that were made to collide (`bounds`).
     """
     rule = _RULES.get(type(node))
     if rule is None:
@@ -146,6 +149,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     )
 }  # fmt: skip
 FUNCTIONS.update(range=_range, divmod=_quick(divmod), isclose=math.isclose)
+# What is called in place of these; `isinstance(□, set)` still means the type.
+_BOUNDED: dict[type, Callable[..., Any]] = {
+    **{function: hashing(function) for function in (set, frozenset, Counter)},
+    dict: keyed(dict),
+}
 _MATH = ("ceil", "e", "fabs", "floor", "inf", "isclose", "isinf", "isnan", "nan", "pi", "sqrt", "tau")
 MODULES: dict[str, dict[str, Any]] = {
     "math": {name: getattr(math, name) for name in _MATH},
@@ -214,19 +222,27 @@ def _attribute(node: Any, values: Mapping[str, Any]) -> Any:
     owner = evaluate(node.value, values)
     if node.attr not in _METHODS.get(type(owner), _NOTHING):
         raise AttributeError(f"{type(owner).__name__} has no attribute {node.attr} here")
-    return getattr(owner, node.attr)
+    found = getattr(owner, node.attr)
+    return hashing(found) if isinstance(owner, set) else found
 
 
 def _call(node: Any, values: Mapping[str, Any]) -> Any:
-    function = evaluate(node.func, values)
+    function = _bounded(evaluate(node.func, values))
     if not callable(function):
         raise NotPlain(f"a call of {ast.unparse(node.func)}")
     if any(keyword.arg is None for keyword in node.keywords):
         raise NotPlain("**")
-    return function(
-        *(evaluate(argument, values) for argument in node.args),
-        **{keyword.arg: evaluate(keyword.value, values) for keyword in node.keywords},
-    )
+    arguments = [evaluate(argument, values) for argument in node.args]
+    if function is map:
+        arguments[:1] = map(_bounded, arguments[:1])
+    keywords = {keyword.arg: evaluate(keyword.value, values) for keyword in node.keywords}
+    if "key" in keywords:
+        keywords["key"] = _bounded(keywords["key"])
+    return function(*arguments, **keywords)
+
+
+def _bounded(function: Any) -> Any:
+    return _BOUNDED.get(function, function) if isinstance(function, type) else function
 
 
 def _subscript(node: Any, values: Mapping[str, Any]) -> Any:
@@ -248,7 +264,7 @@ _RULES: dict[type[ast.AST], Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Name: _name,
     ast.List: lambda node, values: [evaluate(item, values) for item in node.elts],
     ast.Tuple: lambda node, values: tuple(evaluate(item, values) for item in node.elts),
-    ast.Set: lambda node, values: {evaluate(item, values) for item in node.elts},
+    ast.Set: lambda node, values: _BOUNDED[set]([evaluate(item, values) for item in node.elts]),
     ast.Dict: _dict,
     ast.UnaryOp: lambda node, values: _OPERATORS[type(node.op)](evaluate(node.operand, values)),
     ast.BinOp: _binary,

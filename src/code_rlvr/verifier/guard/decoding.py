@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_EQUAL_HASHES = 200  # of the keys of one set or dict
-MAX_FRACTION_BITS = 50_000  # its greatest common divisor takes quadratic time
+MAX_FRACTION_BITS = 16_384  # greatest common divisors and comparisons take quadratic time
 MAX_EXPONENT = 10_000  # of a Decimal: int(Decimal("1e999999999")) would never end
 
 
