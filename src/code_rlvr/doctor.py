@@ -103,7 +103,7 @@ def examine_run(preset: str | None, config: Path | None, settings: Sequence[str]
     try:
         given = resolve(given)
     except UsageError as error:
-        yield Finding("run: model", "failed", str(error))
+        yield Finding("run: settings", "failed", str(error))
         return
     for name, passed, detail in examine_training(given):
         yield Finding(f"run: {name}", "ok" if passed else "failed", detail)

@@ -73,7 +73,7 @@ def test_a_run_is_compared_with_its_first_model_and_feeds_the_report(
     assert shown.returncode == 0, shown.stderr
     assert "heldout_greedy pass@1" in shown.stdout
     folder = run_folder / "eval"
-    before, after = (read_scores(folder / stage / "heldout_greedy.json") for stage in ("before", "after"))
+    before, after = (read_scores(folder / stage / "heldout_greedy_first44.json") for stage in ("before", "after"))
     assert after.overall.pass_at["pass@1"] > before.overall.pass_at["pass@1"]
     assert (after.engine, after.max_new_tokens, after.overall.problems) == ("transformers", 48, 44)
     assert after.training_data is not None
@@ -84,12 +84,12 @@ def test_a_run_is_compared_with_its_first_model_and_feeds_the_report(
     assert after.cost.tokens == sum(
         one.tokens for one in read_samples(folder / "after" / "heldout_greedy.samples.jsonl")
     )
-    comparison = Comparison.model_validate_json((folder / "heldout_greedy.comparison.json").read_bytes())
+    comparison = Comparison.model_validate_json((folder / "heldout_greedy_first44.comparison.json").read_bytes())
     assert comparison.overall.change == pytest.approx(
         after.overall.pass_at["pass@1"] - before.overall.pass_at["pass@1"]
     )
     assert comparison.mcnemar_p is not None
-    assert set(read_scores(folder / "after" / "gsm8k_greedy.json").overall.verdicts) <= {
+    assert set(read_scores(folder / "after" / "gsm8k_greedy_first44.json").overall.verdicts) <= {
         *("ACCEPTED", "WRONG_ANSWER", "NO_ANSWER"),
     }
 
@@ -104,7 +104,7 @@ def test_a_run_is_compared_with_its_first_model_and_feeds_the_report(
     )
     assert report.returncode == 0, report.stderr
     page = (run_folder / "report.html").read_text(encoding="utf-8")
-    assert "Held-out problems" in page
+    assert "Held-out problems, the first 44" in page
     assert f"{100 * after.overall.pass_at['pass@1']:.1f}" in page
 
 
@@ -149,7 +149,7 @@ def test_an_interrupted_evaluation_goes_on_and_keeps_every_sample(
     assert {key: found[key] for key in kept} == kept
     whole = evaluate(*words, "--out", "whole", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
-    one, other = (read_scores(tmp_path / name / "after" / "heldout.json") for name in ("out", "whole"))
+    one, other = (read_scores(tmp_path / name / "after" / "heldout_first220.json") for name in ("out", "whole"))
     assert one.model_copy(update={"cost": other.cost}) == other
 
 
@@ -207,7 +207,7 @@ def test_bad_input_is_exit_code_2_with_one_message(
 
 def test_results_of_other_settings_are_not_written_over(models: Path, tmp_path: Path) -> None:
     words = [models / "after", "--on", "heldout", "--limit", 3, "--instruction", "", "--out", "out"]
-    first: Callable[[], bytes] = (tmp_path / "out" / "after" / "heldout_greedy.json").read_bytes
+    first: Callable[[], bytes] = (tmp_path / "out" / "after" / "heldout_greedy_first3.json").read_bytes
     assert evaluate(*words, "--max-new-tokens", 20, cwd=tmp_path).returncode == 0
     before = first()
     refused = evaluate(*words, "--max-new-tokens", 21, cwd=tmp_path)

@@ -14,11 +14,18 @@ from code_rlvr.errors import UsageError
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.data_used import describe_data
 from code_rlvr.train.launch import _prepare_folder
+from code_rlvr.train.run_lock import held
+
+PROBLEMS = [Problem(f"p{i}", f"Print {i}.", Tests.stdio([""], [str(i)]), "toy") for i in range(5)]
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> TrainConfig:
-    return load_config(TrainConfig, None, [f"runs_dir={tmp_path}"])
+    for split, count in (("train", 4), ("validation", 1)):
+        write_parquet(tmp_path / f"{split}.parquet", PROBLEMS[:count], split=split)
+    (tmp_path / "model").mkdir()
+    words = [f"data.{split}_file={tmp_path}/{split}.parquet" for split in ("train", "validation")]
+    return load_config(TrainConfig, None, [f"runs_dir={tmp_path}/runs", f"model={tmp_path}/model", *words])
 
 
 def start(config: TrainConfig, checkpoint: int | None = None) -> None:
@@ -30,11 +37,45 @@ def start(config: TrainConfig, checkpoint: int | None = None) -> None:
         latest.write_text(str(checkpoint), encoding="ascii")
 
 
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_run_that_ended_before_its_first_checkpoint_is_not_sent_in_circles(config: TrainConfig, resume: bool) -> None:
+def log_step(config: TrainConfig, step: int) -> None:
+    config.run.metrics.write_text(json.dumps({"step": step, "data": {"reward/score": 0.5}}) + "\n", encoding="utf-8")
+
+
+def test_a_start_that_failed_does_not_use_up_the_name(config: TrainConfig) -> None:
     start(config)
+    log_step(config, 0)  # validation before training
+    assert _prepare_folder(config, resume=False) == 0
+    assert not config.run.metrics.exists()
+    assert not config.run.command.exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_steps_without_a_checkpoint_are_not_thrown_away(config: TrainConfig, resume: bool) -> None:
+    start(config)
+    log_step(config, 3)
     with pytest.raises(UsageError, match="no checkpoint to go on from; choose another name"):
         _prepare_folder(config, resume)
+    assert config.run.metrics.exists()
+
+
+def test_a_run_goes_on_with_the_model_and_the_problems_that_it_was_started_with(config: TrainConfig) -> None:
+    start(config, checkpoint=10)
+    other = Path(config.model).with_name("other")
+    other.mkdir()
+    known = config.run.config.read_text(), config.run.data.read_text()
+    with pytest.raises(UsageError, match=r"was trained from .*/model; start a new run"):
+        _prepare_folder(config.model_copy(update={"model": str(other)}), resume=True)
+    write_parquet(Path(config.data.train_file), PROBLEMS, split="train")
+    with pytest.raises(UsageError, match=r"was trained on another train\.parquet"):
+        _prepare_folder(config, resume=True)
+    assert known == (config.run.config.read_text(), config.run.data.read_text())
+
+
+def test_a_run_that_is_being_trained_is_left_alone(config: TrainConfig) -> None:
+    with held(config.run), pytest.raises(UsageError, match="is being trained by another process"), held(config.run):
+        pass
+    with held(config.run):
+        pass
 
 
 def test_a_run_with_a_checkpoint_goes_on_only_when_asked_and_sets_later_verdicts_aside(config: TrainConfig) -> None:
@@ -47,12 +88,7 @@ def test_a_run_with_a_checkpoint_goes_on_only_when_asked_and_sets_later_verdicts
     assert [file.name for file in config.run.verdicts.glob("*.jsonl")] == ["step_10.jsonl"]
 
 
-def test_a_run_says_what_it_was_trained_on(tmp_path: Path) -> None:
-    problems = [Problem(f"p{i}", f"Print {i}.", Tests.stdio([""], [str(i)]), "toy") for i in range(5)]
-    for split, count in (("train", 4), ("validation", 1)):
-        write_parquet(tmp_path / f"{split}.parquet", problems[:count], split=split)
-    words = [f"data.{split}_file={tmp_path}/{split}.parquet" for split in ("train", "validation")]
-    config = load_config(TrainConfig, None, words)
+def test_a_run_says_what_it_was_trained_on(config: TrainConfig, tmp_path: Path) -> None:
     found = describe_data(config)
     assert (found["train"]["problems"], found["validation"]["problems"]) == (4, 1)
     assert found["train"]["prepared"] is None

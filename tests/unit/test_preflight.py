@@ -126,7 +126,7 @@ def test_data_that_is_too_short_missing_or_no_parquet_is_named(tmp_path: Path) -
     with pytest.raises(DataError, match="does not exist"):
         inputs.check_data(file, minimum=1)
     file.write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(DataError, match="not a parquet file"):
+    with pytest.raises(DataError, match="is no parquet file; make one of it with: code-rlvr prepare"):
         inputs.check_data(file, minimum=1)
     write_parquet(file, [PROBLEM], split="train")
     with pytest.raises(DataError, match="1 rows, fewer than the 64"):

@@ -21,7 +21,13 @@ PROBLEM = Problem("p", "Print 1.", Tests.stdio([""], ["1"]), "toy")
 
 
 def config(folder: Path, *words: str) -> TrainConfig:
-    given = [f"model={folder}", f"data.train_file={folder}/train.parquet", "trainer.batch=32", *words]
+    given = [
+        f"model={folder}",
+        f"data.train_file={folder}/train.parquet",
+        "data.validation_file=v.parquet",
+        "trainer.batch=32",
+        *words,
+    ]
     return load_config(TrainConfig, None, given)
 
 
@@ -58,3 +64,9 @@ def test_a_name_that_cannot_be_fetched_is_one_message(monkeypatch: pytest.Monkey
         local_model("some/model")
     with pytest.raises(ModelError, match="no model is named"):
         local_model("")
+
+
+@pytest.mark.parametrize("name", ["train_file", "validation_file"])
+def test_a_file_that_is_not_named_is_asked_for(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match=rf"data\.{name} is not set; name a file that code-rlvr prepare wrote"):
+        resolve(config(tmp_path, f"data.{name}="))

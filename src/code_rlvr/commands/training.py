@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from code_rlvr.commands import Overrides, app
+from code_rlvr.commands import Overrides, app, errors
 from code_rlvr.errors import UsageError
+from code_rlvr.runs import RunFolder
 
 
 @app.command(
@@ -30,7 +31,12 @@ def quickstart(
     from code_rlvr.quickstart import QuickstartConfig, run_quickstart
 
     words = [f"name={name}", f"seed={seed}", f"runs_dir={runs_dir}", *(overrides or [])]
-    run_quickstart(load_config(QuickstartConfig, None, words), Console(highlight=False))
+    settings = load_config(QuickstartConfig, None, words)
+    try:
+        run_quickstart(settings, Console(highlight=False))
+    except KeyboardInterrupt:
+        errors.print("interrupted; the same command goes on where it stopped")
+        raise typer.Exit(130) from None
 
 
 @app.command(
@@ -59,7 +65,6 @@ def train(
 ) -> None:
     """Train a model with verl's PPO or GRPO, rewarded by running its programs."""
     from code_rlvr.config import load_config
-    from code_rlvr.runs import RunFolder
     from code_rlvr.train.config import TrainConfig
     from code_rlvr.train.launch import train as run_training
     from code_rlvr.train.presets import find_preset
@@ -72,14 +77,26 @@ def train(
         words = [f"runs_dir={resume.absolute().parent}", f"name={resume.absolute().name}", *words]
     settings = load_config(TrainConfig, config, words, base=find_preset(preset) if preset else None)
     settings = settings.model_copy(update={"verl": (*settings.verl, *(context.obj or ()))})
-    result = run_training(settings, resume=resume is not None, skip=skip or ())
+    try:
+        result = run_training(settings, resume=resume is not None, skip=skip or ())
+    except KeyboardInterrupt:
+        errors.print(_how_to_go_on(settings.run))
+        raise typer.Exit(130) from None
     typer.echo(f"trained {result.steps} steps; next: code-rlvr merge {result.run.path}")
+
+
+def _how_to_go_on(run: RunFolder) -> str:
+    from code_rlvr.train.checkpoints import last_step
+
+    last = last_step(run)
+    if last is None:
+        return "interrupted; there is no checkpoint yet"
+    return f"interrupted; its last checkpoint is step {last}, go on with: code-rlvr train --resume {run.path}"
 
 
 @app.command(epilog="Example: `code-rlvr report runs/my-run`")
 def report(run: Annotated[Path, typer.Argument(help="Folder of the run.")]) -> None:
     """Render a run as one self-contained report.html."""
     from code_rlvr.report.html import build_report
-    from code_rlvr.runs import RunFolder
 
     typer.echo(str(build_report(RunFolder(run))))

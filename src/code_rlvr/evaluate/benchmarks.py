@@ -70,11 +70,14 @@ def parse_words(words: Sequence[str]) -> dict[str, Path | None]:
         name, equals, path = word.partition("=")
         if name in found:
             raise ConfigError(
-                f"--on names {name} twice; give each benchmark a name of its own, as in other={path or name}"
+                f"--on names {name} twice; leave one out"
+                + (f", or give it a name of its own, as in other={path}" if path else "")
             )
         if not equals and name not in (HELDOUT, *ENTRIES):
             raise ConfigError(_unknown(word))
-        if equals and (not _NAME.fullmatch(name) or not path or name == HELDOUT):
+        if equals and name == HELDOUT:
+            raise ConfigError(f"--on {word}: {HELDOUT} is the starter problems; choose another name for yours")
+        if equals and (not _NAME.fullmatch(name) or not path):
             raise ConfigError(f"--on {word}: write NAME=PATH, with a NAME of letters, digits, '.', '_' and '-'")
         found[name] = Path(path) if equals else None
     return found
@@ -251,7 +254,8 @@ class _Reading:
             raise DataError(
                 f"{self._name} has no problem{window} to evaluate on"
                 + (f" ({why})" if why else "")
-                + "; see what --from, --to, --release and the file leave"
+                + ("; questions whose answers are numbers are read as gsm8k=FILE" if self._left_out["not_code"] else "")
+                + "; see what the options and the file leave"
             )
 
     def _about(self) -> dict[str, str | int]:

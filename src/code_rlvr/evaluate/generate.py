@@ -186,6 +186,7 @@ def make_scores(model_name: str, fingerprint: str, settings: EvaluationSettings,
         format=_share([record.fenced for record in records]),
         truncated=_share([record.truncated for record in records]),
         mean_tokens=sum(record.tokens for record in records) / len(records),
+        without_room=sum(record.truncated and not record.tokens for record in records),
         unjudged=len(records) - len(judged),
         problems=count_problems(judged),
         cost=Cost(

@@ -45,6 +45,13 @@ class Model:
         path = self.run.path if self.run else Path(self.word)
         return path.resolve().name if path.exists() else self.word.rpartition("/")[2]
 
+    def base(self) -> Model | None:
+        """What its run started from, if that is a model of a run as well."""
+        named = self.run_setting("model")
+        folder = Path(named) if isinstance(named, str) and named else None
+        run = _run_of(folder) if folder is not None and folder.is_dir() else None
+        return Model(str(named), folder, run) if folder is not None and run is not None else None
+
     def run_setting(self, path: str) -> Any:
         """A setting of its run by its dotted path; None if there is no run or no such setting."""
         value: Any = _read_object(self.run.config) if self.run else {}
@@ -91,8 +98,8 @@ def _run_of(folder: Path) -> RunFolder | None:
 
 
 def _require_usable(folder: Path) -> None:
-    if not any(any(folder.glob(pattern)) for pattern in _WEIGHTS):
-        adapter = (folder / "adapter_config.json").exists()
+    adapter = (folder / "adapter_config.json").exists()
+    if adapter or not any(any(folder.glob(pattern)) for pattern in _WEIGHTS):
         what = "only adapters" if adapter else "no weights (*.safetensors)"
         raise ModelError(f"{folder} holds {what}; a run's checkpoint becomes a model with: code-rlvr merge RUN")
     if not (folder / "config.json").is_file():

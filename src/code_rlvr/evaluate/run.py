@@ -123,12 +123,16 @@ def run_eval(request: EvalRequest, console: Console) -> tuple[Path, list[Result]
         sides = [_check_training(stage, model, benchmarks, request, stages) for stage, model in models.items()]
     with Judge(request.workers, request.limits, python=request.python, isolation=request.isolation) as judge:
         scores = [_evaluate_all(side, benchmarks, judge, settings, engine, out, request, stages) for side in sides]
-    return out, [compare_sides(benchmark.name, scores, settings, out) for benchmark in benchmarks]
+    limit = request.selection.limit
+    return out, [compare_sides(benchmark.name, scores, settings, out, limit) for benchmark in benchmarks]
 
 
 def default_out(model: Model) -> Path:
     """Where results go if nobody says: the run's own folder, where the report looks, else ``eval-results/NAME``."""
-    return model.run.eval if model.run and model.run.path.is_dir() else Path("eval-results") / model.name
+    is_its_model = model.run is not None and model.folder.resolve() == model.run.merged.resolve()
+    if model.run and is_its_model and model.run.path.is_dir():
+        return model.run.eval
+    return Path("eval-results") / (model.name if model.run is None or is_its_model else model.folder.resolve().name)
 
 
 def _require_use(request: EvalRequest, names: set[str]) -> None:
@@ -215,7 +219,7 @@ def _evaluate_all(
                         "training_data": side.checks[benchmark.name],
                     }
                 )
-                write_json(out / side.stage / f"{name}.json", scores)
+                write_json(out / side.stage / f"{name}{_part(request.selection.limit)}.json", scores)
                 stages.note(f"{name}: Pass@1 {scores.overall.pass_at.get('pass@1', float('nan')):.3f}")
     finally:
         engine.close()
@@ -231,17 +235,42 @@ def file_name(benchmark: str, settings: EvaluationSettings) -> str:
     return benchmark + ("_greedy" if settings.temperature == 0 else "")
 
 
-def compare_sides(name: str, scores: Sequence[dict[str, Scores]], settings: EvaluationSettings, out: Path) -> Result:
+def _part(limit: int | None) -> str:
+    """What scores of some of the problems are called besides, so that they do not replace those of all."""
+    return "" if limit is None else f"_first{limit}"
+
+
+def compare_sides(
+    name: str,
+    scores: Sequence[dict[str, Scores]],
+    settings: EvaluationSettings,
+    out: Path,
+    limit: int | None = None,
+) -> Result:
+    """Compare the baseline with the model on one benchmark, and write that down; without a baseline, the model alone.
+
+    Args:
+        name: The benchmark.
+        scores: By benchmark, of the baseline, if there is one, and of the model.
+        settings: Of both.
+        out: Where results go.
+        limit: How many problems were asked for, if not all.
+    """
     after = scores[-1][name]
     if len(scores) == 1:
         return Result(file_name(name, settings), after)
     before = scores[0][name]
     comparison = compare_runs(before, after)
-    write_json(out / f"{file_name(name, settings)}.comparison.json", comparison)
+    write_json(out / f"{file_name(name, settings)}{_part(limit)}.comparison.json", comparison)
     return Result(file_name(name, settings), after, before, comparison)
 
 
 def write_json(file: Path, value: BaseModel) -> None:
+    """Write a file in one go.
+
+    Raises:
+        DataError: There is no room, or no right to.
+    """
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         unfinished.write_text(value.model_dump_json(indent=2) + "\n", encoding="utf-8")

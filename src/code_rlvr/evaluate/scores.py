@@ -154,6 +154,8 @@ class Scores(BaseModel):
     """Share of all samples that were cut at `max_new_tokens`."""
     mean_tokens: float
     """Mean length of a response."""
+    without_room: int = 0
+    """Samples whose prompt left no room for a response in the model's context; they count as failed."""
     unjudged: int
     """Samples that the judge failed on; they are in no other figure but the three above."""
     problems: dict[str, ProblemScore]

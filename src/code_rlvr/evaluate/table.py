@@ -90,6 +90,11 @@ def _verdict_lines(result: Result) -> Iterator[str]:
         ]
         shares = f"cut off {scores.truncated:.1%}, in the form asked for {scores.format:.1%}"
         yield f"{escape(name)}: {', '.join(counts)}; {shares}"
+        if scores.without_room:
+            yield (
+                f"[bold red]{escape(name)}: {scores.without_room:,} prompts leave no room in the model's context for a "
+                "response; they count as failed[/]"
+            )
         if scores.unjudged:
             yield f"[bold red]{escape(name)}: the judge failed on {scores.unjudged:,} samples; they are in no figure[/]"
 

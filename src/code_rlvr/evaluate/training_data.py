@@ -3,8 +3,9 @@
 Two problems are the same if their statements are, but for white space, case and known instructions at the end, or if
 their tests are, where there are enough of them to tell.
 
-Covered: the training file of the run that made the model.  Not covered: what its base model was trained on;
-problems in other words with other tests, which `prepare --benchmark` looks for before training.
+Covered: the training files of the run that made the model, and of those that made what it started from.  Not covered:
+what a model from elsewhere was trained on; problems in other words with other tests, which `prepare --benchmark` looks
+for before training.
 """
 
 from __future__ import annotations
@@ -58,12 +59,27 @@ def check_training_data(model: Model, problems: Mapping[str, Known]) -> Training
     """
     if model.run is None:
         return TrainingCheck(checked=False, note="not checked: the folder does not say which run made it")
-    file, why = _training_file(model)
-    if file is None:
-        return TrainingCheck(checked=False, note=f"not checked: {why}")
-    trained = _digests_of_file(file, file.stat().st_mtime_ns)
+    files, missing = [], []
+    for one in _lineage(model):
+        file, why = _training_file(one)
+        if file is None:
+            missing.append(why)
+        else:
+            files.append(file)
+    trained = frozenset().union(*(_digests_of_file(file, file.stat().st_mtime_ns) for file in files))
     found = tuple(name for name, one in problems.items() if not trained.isdisjoint(_digests(one)))
-    return TrainingCheck(checked=True, note=f"compared with {file}", trained_on=found)
+    notes = [f"compared with {file}" for file in files] + [f"not checked: {why}" for why in missing]
+    return TrainingCheck(checked=not missing, note="; ".join(notes), trained_on=found)
+
+
+def _lineage(model: Model) -> list[Model]:
+    """The model, what its run started from, and so on, as long as runs are known."""
+    found: list[Model] = []
+    one: Model | None = model
+    while one is not None and one.folder.resolve() not in {before.folder.resolve() for before in found}:
+        found.append(one)
+        one = one.base()
+    return found
 
 
 def require_not_trained_on(benchmark: str, size: int, model: Model, check: TrainingCheck) -> None:
@@ -124,7 +140,7 @@ def _rows(file: Path) -> Iterator[tuple[str, str]]:
         raise DataError(f"cannot read the training file {file}: {error}; --allow-trained-on goes on without") from None
 
 
-@lru_cache(maxsize=2)  # of the model and of its baseline; every benchmark asks again
+@lru_cache(maxsize=8)  # of the model, of its baseline and of what they started from; every benchmark asks again
 def _digests_of_file(file: Path, changed_ns: int) -> frozenset[str]:
     return frozenset(_read_digests(file))
 

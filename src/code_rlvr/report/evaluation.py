@@ -18,6 +18,19 @@ from code_rlvr.evaluate.scores import GroupScore, Interval, Scores, read_scores
 STAGES = ("before", "after")
 
 
+_TITLES = {
+    "heldout": "Held-out problems",
+    "held out": "Held-out problems",
+    "unseen": "Unseen families",
+    "humaneval": "HumanEval",
+    "mbpp": "MBPP",
+    "mbpp-sanitized": "MBPP, sanitized",
+    "livecodebench": "LiveCodeBench",
+    "gsm8k": "GSM8K",
+}
+"""What a reader calls them."""
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """One set of problems under one way of decoding, before training and after it.
@@ -47,10 +60,10 @@ class Evaluation:
     @property
     def title(self) -> str:
         """What a reader calls the set of problems."""
-        words = re.sub(r"[_-]*greedy$", "", self.name).replace("_", " ")
-        if re.fullmatch(r"held.?out", words):
-            return "Held-out problems"
-        return "Unseen families" if words == "unseen" else words[:1].upper() + words[1:]
+        whole, _, first = self.name.partition("_first")
+        words = re.sub(r"[_-]*greedy$", "", whole).replace("_", " ")
+        title = _TITLES.get(words, words[:1].upper() + words[1:])
+        return f"{title}, the first {first}" if first else title
 
     @property
     def decoding(self) -> str:
@@ -111,6 +124,9 @@ def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
             name = f"eval/{stage}/{evaluation.name}.json"
             if scores is None and not (folder / stage / f"{evaluation.name}.json").exists():
                 losses.append(f"{name} is missing: there is no difference to show.")
+            if scores is not None and scores.training_data and scores.training_data.trained_on:
+                count = len(scores.training_data.trained_on)
+                losses.append(f"{name}: the model was trained on {count} of these problems; this is no measure of it.")
             if scores is not None and scores.unjudged:
                 losses.append(f"{name}: the judge failed on {scores.unjudged} samples; they are in no figure.")
     return sorted(evaluations, key=lambda one: (not one.title.startswith("Held-out"), one.title, one.name))

@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from code_rlvr.errors import TrainingError, UsageError
-from code_rlvr.runs import RunFolder, StepMetrics
+from code_rlvr.runs import RunFolder, StepMetrics, read_metrics
 from code_rlvr.train import checkpoints, preflight
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.console import step_lines
@@ -26,6 +27,7 @@ from code_rlvr.train.early_warnings import EarlyWarnings, not_finite
 from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
 from code_rlvr.train.resolve import resolve
+from code_rlvr.train.run_lock import held
 from code_rlvr.train.supervise import SupervisedCommand, new_scratch
 from code_rlvr.train.versions import installed_versions
 
@@ -68,32 +70,57 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: 
     preflight.require_known(skip)
     config = resolve(config)
     preflight.check_training(config, skip)
-    start_step = _prepare_folder(config, resume)
-    if start_step >= config.trainer.steps:
-        raise UsageError(
-            f"{config.run.path} has been trained for {start_step} steps already; raise trainer.steps to go on"
-        )
-    config.run.data.write_text(json.dumps(describe_data(config), indent=2) + "\n", encoding="utf-8")
-    return _run(config, start_step, say)
+    with held(config.run):
+        start_step = _prepare_folder(config, resume)
+        return _run(config, start_step, say)
 
 
 def _prepare_folder(config: TrainConfig, resume: bool) -> int:
     """Make or check the run's folder; return the step to start from."""
     run = config.run
     last = checkpoints.last_step(run)
+    data = describe_data(config)
+    if resume:
+        _require_same_start(config, data)
+    elif last is None and run.command.exists() and not _has_trained(run):
+        checkpoints.clear_unfinished(run)  # a start that failed, or was interrupted: nothing is lost
     if last is None and (resume or run.command.exists()):
         raise UsageError(
             f"{run.path} has no checkpoint to go on from; choose another name=, or remove it and start anew"
         )
     if run.command.exists() and not resume:
         raise UsageError(f"{run.path} holds a run already; go on with it by --resume, or choose another name=")
+    if last is not None and last >= config.trainer.steps:
+        raise UsageError(f"{run.path} has been trained for {last} steps already; raise trainer.steps to go on")
     run.logs.mkdir(parents=True, exist_ok=True)
     run.verdicts.mkdir(exist_ok=True)
     run.config.write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    run.data.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     run.versions.write_text(json.dumps(installed_versions(), indent=2) + "\n", encoding="utf-8")
     if last is not None:
         checkpoints.set_aside_later_verdicts(run, last)
     return last or 0
+
+
+def _has_trained(run: RunFolder) -> bool:
+    return run.metrics.is_file() and any(metrics.step > 0 for metrics in read_metrics(run.metrics))
+
+
+def _require_same_start(config: TrainConfig, data: dict[str, Any]) -> None:
+    """Refuse to go on with another model or other problems: the run would no longer say what it was trained on."""
+    run = config.run
+    before = json.loads(run.config.read_bytes()) if run.config.is_file() else {}
+    model = Path(before.get("model") or config.model)
+    if model.exists() and model.resolve() != Path(config.model).resolve():
+        raise UsageError(
+            f"{run.path} was trained from {model}; start a new run from {config.model}, with another name="
+        )
+    known = json.loads(run.data.read_bytes()) if run.data.is_file() else data
+    if known["train"]["sha256"] != data["train"]["sha256"]:
+        raise UsageError(
+            f"{run.path} was trained on another {known['train']['file']} than {config.data.train_file} is now; go on "
+            "with that, or start a new run, with another name="
+        )
 
 
 def _run(config: TrainConfig, start_step: int, say: Say) -> TrainResult:

@@ -21,12 +21,17 @@ def resolve(config: TrainConfig) -> TrainConfig:
 
     Raises:
         ModelError: A model is neither a folder nor on the hub, or the hub cannot be reached.
-        DataError: The training file cannot be read, or has fewer problems than a batch.
+        DataError: A file of problems is not named; the training file cannot be read, or is smaller than a batch.
     """
     critic = config.critic
     if critic.model:
         critic = critic.model_copy(update={"model": local_model(critic.model)})
     changes = {"model": local_model(config.model), "critic": critic}
+    for name in ("train_file", "validation_file"):
+        if not getattr(config.data, name):
+            raise DataError(
+                f"data.{name} is not set; name a file that code-rlvr prepare wrote, e.g. data/{name[:-5]}.parquet"
+            )
     if config.trainer.epochs is not None and "steps" not in config.trainer.model_fields_set:
         steps = config.trainer.epochs * _steps_per_epoch(config)
         changes["trainer"] = config.trainer.model_copy(update={"steps": steps})

@@ -32,6 +32,8 @@ def check_model(folder: Path) -> None:
     Raises:
         ModelError: Something is missing.
     """
+    if not folder.exists():
+        raise ModelError(f"{folder} does not exist; set model= to a Hugging Face folder, or to a name on the hub")
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} has no config.json; set model= to a Hugging Face model folder")
     if not list(folder.glob("*.safetensors")) and not list(folder.glob("*.bin")):
@@ -60,8 +62,10 @@ def check_data(file: Path, minimum: int) -> str:
         raise DataError(f"{file} does not exist; make it with: code-rlvr prepare")
     try:
         parquet = pq.ParquetFile(file)
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{file} is not a parquet file: {error}") from None
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"{file} is no parquet file; make one of it with: code-rlvr prepare {file} --out FOLDER"
+        ) from None
     with parquet:
         _check_columns(file, parquet.schema_arrow)
         rows = parquet.metadata.num_rows
