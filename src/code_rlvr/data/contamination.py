@@ -76,28 +76,35 @@ def find_overlaps(texts: Sequence[str], benchmark: Sequence[tuple[str, str]]) ->
     problems = [words_of(statement) for _, statement in benchmark]
     boilerplate = find_boilerplate(problems, map(words_of, texts))
     known = _Benchmark([name for name, _ in benchmark], problems, boilerplate)
-    overlaps: dict[int, Overlap] = {}
-    shared: dict[int, set[int]] = {}
+    overlaps, shared = _look_up(texts, known, boilerplate)
+    texts_with = Counter(gram for grams in shared for gram in grams)
+    common = {gram for gram, count in texts_with.items() if count > BOILERPLATE_TEXTS}
+    for number, grams in enumerate(shared):
+        overlap = known.most_covered(grams - common)
+        if overlap is not None:
+            overlaps.setdefault(number, overlap)
+    return dict(sorted(overlaps.items()))
+
+
+def _look_up(
+    texts: Sequence[str], known: _Benchmark, boilerplate: set[int]
+) -> tuple[dict[int, Overlap], list[set[int]]]:
+    """The equal problem of each text that has one; and of each text the grams that it shares with the benchmark."""
+    equal_ones: dict[int, Overlap] = {}
+    shared: list[set[int]] = []
     short_texts: dict[int, int] = {}
     for number, text in enumerate(texts):
         words = words_of(text)
         equal = known.equal_one(words)
         if equal is not None:
-            overlaps[number] = equal
-        shared[number] = known.grams_in(words)
+            equal_ones[number] = equal
+        shared.append(known.grams_in(words))
         parts = telling_parts(words, boilerplate)
         if sum(map(len, parts)) < GRAM_WORDS:
             short_texts.update(dict.fromkeys(_own_grams(parts), number))
     for gram in known.add_grams(short_texts):
         shared[short_texts[gram]].add(gram)
-
-    texts_with = Counter(gram for grams in shared.values() for gram in grams)
-    common = {gram for gram, count in texts_with.items() if count > BOILERPLATE_TEXTS}
-    for number, grams in shared.items():
-        overlap = known.most_covered(grams - common)
-        if overlap is not None:
-            overlaps.setdefault(number, overlap)
-    return dict(sorted(overlaps.items()))
+    return equal_ones, shared
 
 
 def _own_grams(parts: Iterable[Sequence[str]]) -> list[int]:

@@ -54,7 +54,7 @@ class Model:
 
     def run_setting(self, path: str) -> Any:
         """A setting of its run by its dotted path; None if there is no run or no such setting."""
-        value: Any = _read_object(self.run.config) if self.run else {}
+        value: Any = read_object(self.run.config) if self.run else {}
         for key in path.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         return value
@@ -85,14 +85,14 @@ def find_model(word: str) -> Model:
 
 def _is_run(path: Path) -> bool:
     """A run's config.json is of settings, a model's of an architecture."""
-    return "trainer" in _read_object(path / "config.json")
+    return "trainer" in read_object(path / "config.json")
 
 
 def _run_of(folder: Path) -> RunFolder | None:
     parent = folder.absolute().parent
     if folder.name == "merged" and _is_run(parent):
         return RunFolder(folder.parent if folder.parent != Path() else parent)
-    note = _read_object(folder / MERGE_NOTE)
+    note = read_object(folder / MERGE_NOTE)
     named = note.get("run_folder")
     return RunFolder(Path(named)) if isinstance(named, str) and named else None
 
@@ -104,7 +104,7 @@ def _require_usable(folder: Path) -> None:
         raise ModelError(f"{folder} holds {what}; a run's checkpoint becomes a model with: code-rlvr merge RUN")
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} is not a model folder: it has no config.json")
-    names = _read_object(folder / "config.json").get("architectures") or []
+    names = read_object(folder / "config.json").get("architectures") or []
     if names and not any(
         str(name).endswith(("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")) for name in names
     ):
@@ -114,13 +114,14 @@ def _require_usable(folder: Path) -> None:
     settings = folder / "tokenizer_config.json"
     if not settings.is_file() and not (folder / "tokenizer.json").is_file():
         raise ModelError(f"{folder} has no tokenizer; copy the tokenizer files of its base model there")
-    if not _read_object(settings).get("chat_template") and not any((folder / name).exists() for name in _TEMPLATES):
+    if not read_object(settings).get("chat_template") and not any((folder / name).exists() for name in _TEMPLATES):
         raise ModelError(
             f"{folder} has no chat template; use a chat or instruct model, or put chat_template.jinja there"
         )
 
 
-def _read_object(file: Path) -> dict[str, Any]:
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in a file; an empty one if there is none, for whatever reason."""
     try:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):

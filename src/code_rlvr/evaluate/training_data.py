@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +23,7 @@ import pyarrow.parquet as pq
 from code_rlvr.data.hashes import hash_of
 from code_rlvr.data.sources.statements import without_endings
 from code_rlvr.errors import DataError, TestsFormatError
-from code_rlvr.evaluate.model import Model
+from code_rlvr.evaluate.model import Model, read_object
 from code_rlvr.evaluate.scores import TrainingCheck
 from code_rlvr.ground_truth import Tests
 from code_rlvr.runs import RunFolder
@@ -106,7 +105,7 @@ def training_instruction(model: Model) -> str | None:
     file, _ = _training_file(model) if model.run else (None, "")
     if file is None:
         return None
-    rules = _read_object(file.with_name("manifest.json")).get("rules", {})
+    rules = read_object(file.with_name("manifest.json")).get("rules", {})
     if isinstance(rules, dict) and "instruction" in rules:
         return rules["instruction"] if isinstance(rules["instruction"], str) else None
     first = next((prompt for prompt, _ in _rows(file)), "")
@@ -122,7 +121,7 @@ def _training_file(model: Model) -> tuple[Path | None, str]:
     file = next((path for path in near if path.is_file()), None)
     if file is None:
         return None, f"the training file {named} is gone"
-    known = _read_object(run.data).get("train", {}).get("sha256")
+    known = read_object(run.data).get("train", {}).get("sha256")
     if known is not None and known != hash_of(file):
         return None, f"the training file {named} is not what it was when {run.path} was trained"
     return file, ""
@@ -146,7 +145,7 @@ def _digests_of_file(file: Path, changed_ns: int) -> frozenset[str]:
 
 
 def _read_digests(file: Path) -> Iterator[str]:
-    manifest = _read_object(file.with_name("manifest.json")).get("rules", {})
+    manifest = read_object(file.with_name("manifest.json")).get("rules", {})
     told = manifest.get("instruction") if isinstance(manifest, dict) else None
     for prompt, given in _rows(file):
         statement = prompt.removesuffix(told) if isinstance(told, str) else prompt
@@ -169,11 +168,3 @@ def _digests(problem: Known) -> Iterable[str]:
     ):
         content = [tests.kind, tests.inputs, tests.outputs, tests.asserts]
         yield hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _read_object(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -23,7 +23,7 @@ from code_rlvr.evaluate.evalscope import PINNED_EVALSCOPE
 from code_rlvr.evaluate.evalscope.job import Job
 
 POLL_S = 1.0
-GRACE_S = 10.0  # to end by itself
+GRACE_S = 30.0  # to end by itself; vLLM takes some seconds
 PROBE_S = 60.0
 LOG_TAIL_BYTES = 20_000
 
@@ -111,7 +111,7 @@ def run_job(job: Job, job_file: Path, interpreter: Path, log: Path, on_progress:
         try:
             code = _wait(process, job, on_progress)
         finally:
-            _end(process)
+            end(process)
     on_progress(count_answered(job))
     if code:
         raise _why(job, code, log)
@@ -142,8 +142,8 @@ def _wait(process: subprocess.Popen[bytes], job: Job, on_progress: Callable[[int
             on_progress(count_answered(job))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Nothing of it may outlive us."""
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that may still run, by force if it does not go."""
     if process.poll() is None:
         process.terminate()
         try:

@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from code_rlvr.errors import PreflightError
+from code_rlvr.evaluate.evalscope.process import end
 
 SERVED_NAME = "model"
 START_S = 900.0  # a large model takes minutes to load and compile
 POLL_S = 1.0
-GRACE_S = 30.0
 
 
 @contextmanager
@@ -54,12 +54,7 @@ def served_model(folder: Path, log: Path, seed: int) -> Iterator[str]:
             _wait_for(process, port, log)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
-            process.terminate()
-            try:
-                process.wait(GRACE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
 
 
 def _free_port() -> int:
