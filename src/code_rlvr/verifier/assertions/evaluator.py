@@ -12,6 +12,7 @@ import math
 import operator
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,8 @@ from code_rlvr.verifier.assertions.bounds import hashing, keyed
 
 MAX_ITEMS = 1_000_000  # of a sequence that is built by repetition or by range()
 MAX_BITS = 1_000_000  # of an integer that is built by a power or a shift
+MAX_TEXT_BITS = 100_000  # of an integer that is written in decimal, which takes quadratic time: 30,103 digits, 15 ms
+PYTHON_WRITES_BITS = 14_000  # of an integer, at least: 4,300 digits
 MAX_PRODUCT = 10_000_000_000  # of the bits of two integers that are multiplied or divided
 
 
@@ -140,6 +143,16 @@ def _shift(left: int, right: int) -> int:
     return left << right
 
 
+def _text(*arguments: Any) -> str:
+    """As `str`, also of an integer that has more digits than Python writes in this process."""
+    value = arguments[0] if len(arguments) == 1 else None
+    if type(value) is not int or value.bit_length() <= PYTHON_WRITES_BITS:
+        return str(*arguments)
+    if value.bit_length() > MAX_TEXT_BITS:
+        raise NotPlain("the text of a number that is too long")
+    return format(Decimal(value), "f")
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
@@ -153,6 +166,7 @@ FUNCTIONS.update(range=_range, divmod=_quick(divmod), isclose=math.isclose)
 _BOUNDED: dict[type, Callable[..., Any]] = {
     **{function: hashing(function) for function in (set, frozenset, Counter)},
     dict: keyed(dict),
+    str: _text,
 }
 _MATH = ("ceil", "e", "fabs", "floor", "inf", "isclose", "isinf", "isnan", "nan", "pi", "sqrt", "tau")
 MODULES: dict[str, dict[str, Any]] = {
