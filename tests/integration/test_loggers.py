@@ -1,6 +1,6 @@
 """What TensorBoard and wandb are shown is what `metrics.jsonl` holds, read back from their own files.
 
-Covered: two real steps with both loggers, wandb offline.  Not covered: wandb's server.
+Covered: the two steps of `logged` (conftest), wandb offline.  Not covered: wandb's server.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import pytest
 from code_rlvr.report.catalogue import describe
 from code_rlvr.reward import METRIC_KEYS
 from code_rlvr.runs import RunFolder, read_metrics
-from code_rlvr.train.launch import train
-from tests.integration.conftest import training_config
+from tests.integration.conftest import Logged
 
 pytest.importorskip("tensorboard", reason="verl's logger `tensorboard` needs it")
 pytest.importorskip("wandb", reason="verl's logger `wandb` needs it")
@@ -28,17 +27,6 @@ Steps = dict[int, dict[str, float]]
 
 WANDB_BLOCK = 32768  # LevelDB's log format, which wandb's offline file has behind a header of 7 bytes
 WANDB_FULL, WANDB_FIRST, WANDB_LAST = 1, 2, 4
-
-
-@pytest.fixture(scope="module")
-def logged(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    """Train two steps with both loggers; return the run."""
-    folder = tmp_path_factory.mktemp("logged")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WANDB_MODE", "offline")
-        patch.chdir(folder)
-        train(training_config(inputs, folder / "runs", 'trainer.loggers=["tensorboard","wandb"]'), say=lambda _: None)
-    return RunFolder(folder / "runs" / "run")
 
 
 def in_metrics_file(run: RunFolder) -> Steps:
@@ -93,17 +81,17 @@ def assert_same(shown: Steps, file: Steps, rel: float) -> None:
         assert shown[step] == pytest.approx(metrics, rel=rel, nan_ok=True), step
 
 
-def test_the_file_has_the_rewards_and_the_validation_under_names_of_the_catalogue(logged: RunFolder) -> None:
-    steps = in_metrics_file(logged)
+def test_the_file_has_the_rewards_and_the_validation_under_names_of_the_catalogue(logged: Logged) -> None:
+    steps = in_metrics_file(logged.run)
     assert sorted(steps) == [0, 1, 2]
     assert {f"reward/{key}" for key in METRIC_KEYS} <= steps[1].keys()
     assert {f"val-aux/starter/{key}/mean@1" for key in ("pass_rate", "accepted")} <= steps[2].keys()
     assert [name for metrics in steps.values() for name in metrics if describe(name) is None] == []
 
 
-def test_tensorboard_shows_what_the_file_has(logged: RunFolder) -> None:
-    assert_same(in_tensorboard(logged), in_metrics_file(logged), rel=1e-6)  # event files hold floats of 32 bits
+def test_tensorboard_shows_what_the_file_has(logged: Logged) -> None:
+    assert_same(in_tensorboard(logged.run), in_metrics_file(logged.run), rel=1e-6)  # event files hold floats of 32 bits
 
 
-def test_wandb_shows_what_the_file_has(logged: RunFolder) -> None:
-    assert_same(in_wandb(logged.path.parent.parent), in_metrics_file(logged), rel=1e-12)
+def test_wandb_shows_what_the_file_has(logged: Logged) -> None:
+    assert_same(in_wandb(logged.folder), in_metrics_file(logged.run), rel=1e-12)
