@@ -96,3 +96,32 @@ def test_every_preset_composes_and_passes_verls_own_validation(preset: str, mode
 def test_words_for_verl_come_last() -> None:
     config = load_config(TrainConfig, None, ["model=m", 'verl=["actor_rollout_ref.actor.grad_clip=0.5"]'])
     assert verl_overrides(config)[-1] == "actor_rollout_ref.actor.grad_clip=0.5"
+
+
+@pytest.mark.parametrize("device", [[], ["trainer.device=cuda", "rollout.engine=vllm"]])
+def test_a_cluster_that_runs_already_gets_our_environment_and_no_sizes(device: list[str]) -> None:
+    from hydra import compose, initialize_config_module
+
+    words = ["data.train_file=t.parquet", "trainer.ray_address=auto", *device]
+    environment = {"VERL_USE_EXTERNAL_MODULES": "ours", "VERL_FILE_LOGGER_PATH": "/a b/c.jsonl"}
+    with initialize_config_module("verl.trainer.config", version_base=None):
+        given = verl_overrides(
+            load_config(TrainConfig, None, words),
+            ray_dir=Path("/tmp/r"),
+            environment={**environment, "CUDA_VISIBLE_DEVICES": "0"},
+        )
+        ray = compose("ppo_trainer", overrides=given).ray_kwargs.ray_init
+    assert ray.address == "auto"
+    assert dict(ray.runtime_env.env_vars) == environment
+    # Ray refuses these when it joins a cluster.
+    assert not {"num_gpus", "object_store_memory", "_temp_dir", "include_dashboard"} & set(ray)
+    assert ray.num_cpus is None
+
+
+def test_what_is_passed_to_a_cluster_holds_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from code_rlvr.train.launch import _environment
+
+    for name in ("WANDB_API_KEY", "CODE_RLVR_TOKEN", "HF_TOKEN"):
+        monkeypatch.setenv(name, "secret-value")
+    passed = _environment(TrainConfig(), tmp_path / "segment")
+    assert "secret-value" not in " ".join(passed.values())

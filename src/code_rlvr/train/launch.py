@@ -129,11 +129,13 @@ def _run(config: TrainConfig, start_step: int, say: Say) -> TrainResult:
     segment = run.logs / f"verl_metrics.{attempt}.jsonl"
     (run.logs / STOP_FILE).unlink(missing_ok=True)
     scratch = new_scratch()
-    command = [sys.executable, "-m", "verl.trainer.main_ppo", *verl_overrides(config, ray_dir=scratch)]
+    environment = _environment(config, segment)
+    words = verl_overrides(config, ray_dir=scratch, environment=environment)
+    command = [sys.executable, "-m", "verl.trainer.main_ppo", *words]
     run.command.write_text(shlex.join(command) + "\n", encoding="utf-8")
     follower = _Follower(config, MetricsTail(segment, run.metrics), say)
     say(f"starting Ray and verl takes about a minute; their output goes to {_log(run)}")
-    with SupervisedCommand(command, _log(run), _environment(config, segment), scratch) as trainer:
+    with SupervisedCommand(command, _log(run), {**os.environ, **environment}, scratch) as trainer:
         while (code := trainer.poll()) is None:
             if not follower.read() and follower.silent_s > follower.bound_s:
                 raise TrainingError(_hung_message(run, follower))
@@ -185,8 +187,8 @@ class _Follower:
 
 
 def _environment(config: TrainConfig, segment: Path) -> dict[str, str]:
+    """What verl's processes need in their environment; nothing secret, since it may stand in the command line."""
     env = {
-        **os.environ,
         "VERL_FILE_LOGGER_PATH": str(segment.resolve()),
         "TENSORBOARD_DIR": str(config.run.path.resolve() / "tensorboard"),
         "WANDB_DIR": os.environ.get("WANDB_DIR", str(config.run.path.resolve())),

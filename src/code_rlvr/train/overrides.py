@@ -7,6 +7,7 @@ anything.  Keys that verl accepts and ignores (its traps) are avoided here and n
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,15 @@ STOP_FILE = "stopped.txt"
 """In ``logs/``: why the trainer stopped itself, for the launcher to show."""
 
 
-def verl_overrides(config: TrainConfig, *, ray_dir: Path | None = None) -> list[str]:
+def verl_overrides(
+    config: TrainConfig, *, ray_dir: Path | None = None, environment: Mapping[str, str] | None = None
+) -> list[str]:
     """Return the command-line words for ``python -m verl.trainer.main_ppo``.
 
     Args:
         config: The run.
         ray_dir: Folder for Ray's sockets and logs; its path must be short, since socket paths are bounded.
+        environment: What the trainer's processes need; those of a cluster that runs already do not inherit it.
     """
     parts = [
         _data(config),
@@ -33,8 +37,20 @@ def verl_overrides(config: TrainConfig, *, ray_dir: Path | None = None) -> list[
         _reward(config),
         _trainer(config),
         device_overrides(config, ray_dir),
+        _cluster(config, environment or {}),
     ]
     return [*(f"{key}={_hydra(value)}" for part in parts for key, value in part.items()), *config.verl]
+
+
+def _cluster(config: TrainConfig, environment: Mapping[str, str]) -> Overrides:
+    """What joining a cluster that runs already asks for."""
+    if config.trainer.ray_address is None:
+        return {}
+    given = {name: value for name, value in environment.items() if name != "CUDA_VISIBLE_DEVICES"}
+    return {
+        "+ray_kwargs.ray_init.address": config.trainer.ray_address,
+        "+ray_kwargs.ray_init.runtime_env.env_vars": given,
+    }
 
 
 def _hydra(value: Any) -> str:

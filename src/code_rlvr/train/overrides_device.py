@@ -30,10 +30,20 @@ def device_overrides(config: TrainConfig, ray_dir: Path | None) -> Overrides:
     """
     part = _both(config)
     part |= _cpu(config) if config.trainer.device == "cpu" else _gpu(config)
-    if config.trainer.ray_address is not None:
-        part["+ray_kwargs.ray_init.address"] = config.trainer.ray_address
-    elif ray_dir is not None:
+    if config.trainer.ray_address is None:
+        part |= _own_cluster(config, ray_dir)
+    return part
+
+
+def _own_cluster(config: TrainConfig, ray_dir: Path | None) -> Overrides:
+    """Of a cluster that is started for the run; one that runs already has its own."""
+    part: Overrides = {"+ray_kwargs.ray_init.include_dashboard": False}
+    if ray_dir is not None:
         part["+ray_kwargs.ray_init._temp_dir"] = str(ray_dir)
+    if config.trainer.device == "cpu":
+        part["+ray_kwargs.ray_init.num_gpus"] = config.trainer.gpus_per_node
+        part["ray_kwargs.ray_init.num_cpus"] = 16  # logical; verl reserves one for each of its actors
+        part["+ray_kwargs.ray_init.object_store_memory"] = 256 * 1024**2
     return part
 
 
@@ -68,10 +78,6 @@ def _cpu(config: TrainConfig) -> Overrides:
     part: Overrides = {
         "actor_rollout_ref.rollout.dtype": "float32",
         "actor_rollout_ref.rollout.free_cache_engine": False,
-        "+ray_kwargs.ray_init.include_dashboard": False,
-        "+ray_kwargs.ray_init.num_gpus": config.trainer.gpus_per_node,
-        "ray_kwargs.ray_init.num_cpus": 16,  # logical; verl reserves one for each of its actors
-        "+ray_kwargs.ray_init.object_store_memory": 256 * 1024**2,
         "actor_rollout_ref.actor.use_torch_compile": False,
         "actor_rollout_ref.ref.use_torch_compile": False,
         "actor_rollout_ref.model.lora.merge": bool(config.actor.lora_rank),  # our rollout takes whole weights
@@ -99,7 +105,6 @@ def _gpu(config: TrainConfig) -> Overrides:
         "actor_rollout_ref.rollout.gpu_memory_utilization": rollout.gpu_memory_share,
         "actor_rollout_ref.rollout.enforce_eager": not rollout.cuda_graphs,
         "actor_rollout_ref.rollout.max_model_len": config.data.max_prompt_tokens + config.data.max_response_tokens,
-        "+ray_kwargs.ray_init.include_dashboard": False,
     }
     if actor.lora_rank:
         part["actor_rollout_ref.rollout.load_format"] = "safetensors"  # the base is loaded, adapters are sent
