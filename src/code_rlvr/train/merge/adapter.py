@@ -6,7 +6,6 @@ Covered: both ways.  Not covered: what an adapter is worth (`merge.weights`), wh
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -74,8 +73,3 @@ def write_adapter(folder: Path, weights: TrainedWeights, base: Path) -> None:
         for half in "AB"
     }
     save_file(tensors, folder / "adapter_model.safetensors", {"format": "pt"})
-
-
-def adapter_base(folder: Path) -> str:
-    """Return the model that an adapter's folder names."""
-    return str(json.loads((folder / ADAPTER_CONFIG).read_bytes())["base_model_name_or_path"])
