@@ -124,6 +124,70 @@ def end_the_references_flag_with_it(module: Any) -> None:
     module.PPOTrainer._compute_ref_log_prob = compute_ref_log_prob
 
 
+def leave_objects_in_the_store(module: Any) -> None:
+    """Let a model's passes fetch tensors only.
+
+    Why: verl asks its store for every field of the samples, chats, tests and verdicts among them, though the models
+    read none of them; it then splits and copies these objects one by one for each micro-batch, which takes longer than
+    the arithmetic of a small model.  Removed by: verl naming the fields that a pass needs.
+    """
+    original: Callable[..., Any] = module.async_kv_batch_meta2batch_meta
+
+    async def async_kv_batch_meta2batch_meta(meta: Any) -> Any:
+        batch = await original(meta)
+        if meta.fields is not None:
+            return batch
+        # Of a partition's second batch the store no longer says is_non_tensor; what has a dtype is a tensor.
+        tensors = [name for name, about in batch.field_schema.items() if about["dtype"] is not None]
+        extra = batch.extra_info
+        batch = batch.select_fields(tensors)
+        batch.extra_info = extra
+        return batch
+
+    module.async_kv_batch_meta2batch_meta = async_kv_batch_meta2batch_meta
+
+
+def cut_responses_at_once(module: Any) -> None:
+    """Cut the responses out of a packed output with one indexing.
+
+    Why: verl does it sample by sample and waits for the device each time.  Removed by: verl doing it at once.
+    """
+    from code_rlvr.train.packed_samples import padded_responses  # noqa: PLC0415  torch, loaded by verl already
+
+    module.no_padding_2_padding = padded_responses
+
+
+def pick_samples_at_once(module: Any) -> None:
+    """Make mini-batches and micro-batches with one indexing for each field.
+
+    Why: verl takes every field of a batch apart, sample by sample, and puts it together again, each time that it
+    splits one.  Removed by: verl, or torch, indexing jagged tensors by samples.
+    """
+    from code_rlvr.train.packed_samples import is_packed, pick_samples  # noqa: PLC0415  torch, loaded by verl already
+
+    original: Callable[..., Any] = module.index_select_tensor_dict
+
+    def index_select_tensor_dict(batch: Any, indices: Any) -> Any:
+        packed = {key: field for key, field in batch.items() if is_packed(field)} if batch is not None else {}
+        if not packed or len(indices) == 0:
+            return original(batch, indices)
+        selected = original(batch.exclude(*packed), indices)
+        for key, field in packed.items():
+            selected[key] = pick_samples(field, indices)
+        return selected
+
+    module.index_select_tensor_dict = index_select_tensor_dict
+
+
+def _apply_for_all() -> None:
+    when_imported("verl.utils.model")(critic_with_configured_attention)
+    when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
+    when_imported("verl.utils.transferqueue_utils")(leave_objects_in_the_store)
+    when_imported("verl.utils.tensordict_utils")(pick_samples_at_once)
+    # Others take the function from here by name, so this is the place.
+    when_imported("verl.workers.utils.padding")(cut_responses_at_once)
+
+
 def apply_for_gpu() -> None:
     """Arrange for what a GPU run needs, each patch to be applied when its module is imported.
 
@@ -131,8 +195,7 @@ def apply_for_gpu() -> None:
         VersionMismatch: See `check_verl`.
     """
     check_verl()
-    when_imported("verl.utils.model")(critic_with_configured_attention)
-    when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
+    _apply_for_all()
     when_imported("transformers.modeling_utils")(attend_within_packed_samples)
 
 
@@ -143,10 +206,9 @@ def apply_for_cpu() -> None:
         VersionMismatch: See `check_verl`.
     """
     check_verl()
+    _apply_for_all()
     when_imported("verl.utils.distributed")(use_one_gloo_backend)
     when_imported("verl.workers.engine_workers")(average_by_sum)
     # transformer_impl takes the class from here by name, so the source module is the place.
     when_imported("verl.utils.fsdp_utils")(offload_without_pinning)
-    when_imported("verl.utils.model")(critic_with_configured_attention)
-    when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
     when_imported("verl.workers.rollout.base")(register_rollout)
