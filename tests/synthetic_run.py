@@ -13,10 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from code_rlvr.data.hashes import hash_of
 from code_rlvr.data.parquet import write_parquet
 from code_rlvr.evaluate.scores import GroupScore, ProblemScore, Scores, bootstrap_mean
 from code_rlvr.ground_truth import Tests
+from code_rlvr.reward import METRIC_KEYS
 from code_rlvr.runs import RunFolder
+from code_rlvr.train.batch_metrics import reward_metrics
 from code_rlvr.types import Problem
 
 FAILURES = {
@@ -27,6 +30,13 @@ FAILURES = {
     "time_limit": ("TIME_LIMIT_EXCEEDED", 0.035),
     "memory_limit": ("MEMORY_LIMIT_EXCEEDED", 0.01),
     "output_limit": ("OUTPUT_LIMIT_EXCEEDED", 0.005),
+}
+TALK = ("First", "we", "read", "the", "numbers", "and", "then", "add", "those", "that", "fit", "condition", "task")
+START = {
+    "started": "2026-01-02T03:04:05+00:00",
+    "preset": "laptop",
+    "machine": {"cpu": "Made-up CPU", "cores": 2, "memory_gib": 7.8, "gpus": []},
+    "commit": {"sha": "0123456789abcdef0123456789abcdef01234567", "changed": False},
 }
 STATEMENT = "Read an integer n, then n integers on one line. Print the sum of those that are divisible by {k}."
 RIGHT = "n = int(input())\nnumbers = map(int, input().split())\nprint(sum(x for x in numbers if x % {k} == 0))"
@@ -59,6 +69,10 @@ def make_run(
     evaluated: bool = True,
     heldout: int = 660,
     planned: int | None = None,
+    batch: int = 64,
+    group: int = 1,
+    problems: int = 10,
+    padding: int = 0,
 ) -> RunFolder:
     """Write the folder of an invented run.
 
@@ -69,31 +83,67 @@ def make_run(
         evaluated: Whether evaluations before and after are there.
         heldout: Held-out problems in them.
         planned: Steps that the configuration asks for; `steps` if None.
+        batch: Problems of a step.
+        group: Samples of each.
+        problems: Training problems.
+        padding: Characters of talk around each program.
     """
     run = RunFolder(path)
     for folder in (path, run.verdicts, run.logs, path / "data"):
         folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
-    problems = [
-        Problem(f"sum-divisible/{k}", STATEMENT.format(k=k), Tests.stdio(["1\n2\n"], ["2\n"]), "starter")
-        for k in range(2, 12)
-    ]
-    for split in ("train", "validation"):
-        write_parquet(path / "data" / f"{split}.parquet", problems, split=split, instruction="")
-    run.config.write_text(json.dumps(_config(path, planned or steps)), encoding="utf-8")
+    _write_data(path, problems)
+    run.config.write_text(json.dumps(_config(path, planned or steps, batch, group)), encoding="utf-8")
     run.command.write_text("python -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=gae\n")
-    (path / "versions.json").write_text(json.dumps({"verl": "0.9.1", "torch": "2.13.0", "Python": "3.11.2"}))
-    with run.metrics.open("w", encoding="utf-8") as file:
-        for step in range(steps + 1):
-            data = _metrics(step, steps, rng)
-            file.write(json.dumps({"step": step, "data": data}) + "\n")
-            _write_verdicts(run, step, data, rng)
+    run.versions.write_text(json.dumps({"verl": "0.9.1", "torch": "2.13.0", "Python": "3.11.2"}))
+    (path / "start.json").write_text(json.dumps(START))
+    _write_steps(run, steps, batch, group, problems, padding, rng)
     if evaluated:
         _write_evaluations(run, heldout, rng)
     return run
 
 
-def _config(path: Path, steps: int) -> dict[str, object]:
+def _write_steps(
+    run: RunFolder, steps: int, batch: int, group: int, problems: int, padding: int, rng: random.Random
+) -> None:
+    order = [k for _ in range(1 + steps * batch // problems) for k in rng.sample(range(2, 2 + problems), problems)]
+    with run.metrics.open("w", encoding="utf-8") as file:
+        for step in range(steps + 1):
+            records = []
+            if step:
+                drawn = order[(step - 1) * batch : step * batch]
+                records = [_sample(step, k, step / steps, rng, padding) for k in drawn for _ in range(group)]
+            file.write(json.dumps({"step": step, "data": _metrics(step, steps, records, rng)}) + "\n")
+            text = "".join(json.dumps(one) + "\n" for one in records)
+            (run.verdicts / f"step_{step}.jsonl").write_text(text, encoding="utf-8")
+
+
+def _write_data(path: Path, count: int) -> None:
+    described = {}
+    tests = Tests.stdio(["1\n2\n"], ["2\n"])
+    problems = [Problem(f"sum-divisible/{k}", STATEMENT.format(k=k), tests, "starter") for k in range(2, 2 + count)]
+    for split in ("train", "validation"):
+        file = path / "data" / f"{split}.parquet"
+        write_parquet(file, problems, split=split, instruction="")
+        described[split] = {"file": file.name, "problems": count, "sha256": hash_of(file), "prepared": None}
+    (path / "data.json").write_text(json.dumps(described))
+
+
+def _sample(step: int, k: int, progress: float, rng: random.Random, padding: int) -> dict[str, object]:
+    """One sample of problem k; one in eight is never solved, one always, one less and less often."""
+    kind = k % 8
+    chance = {7: 0.0, 1: 1.0, 4: 0.8 - 0.7 * progress}.get(kind, 0.06 * kind + 0.65 * (1 - math.exp(-2.2 * progress)))
+    verdict = "ACCEPTED"
+    if rng.random() >= chance:
+        verdict = rng.choices([name for name, _ in FAILURES.values()], [share for _, share in FAILURES.values()])[0]
+    one = record(step, verdict, k, rng)
+    if padding:
+        talk = " ".join(rng.choices(TALK, k=padding // 6))
+        one["response"] = f"{talk}\n\n{one['response']}"
+    return one
+
+
+def _config(path: Path, steps: int, batch: int, group: int) -> dict[str, object]:
     return {
         "name": path.name,
         "seed": 0,
@@ -103,58 +153,57 @@ def _config(path: Path, steps: int) -> dict[str, object]:
             "validation_file": str(path / "data/validation.parquet"),
         },
         "algorithm": {"estimator": "gae", "kl_coef": 0.001},
-        "rollout": {"samples_per_prompt": 1, "temperature": 1.0},
+        "rollout": {"samples_per_prompt": group, "temperature": 1.0},
         "reward": {"policy": "pass_rate"},
-        "trainer": {"steps": steps, "batch": 64, "device": "cpu"},
+        "trainer": {"steps": steps, "batch": batch, "device": "cpu"},
     }
 
 
-def _metrics(step: int, steps: int, rng: random.Random) -> dict[str, float]:
-    accepted = 0.34 + 0.36 * (1 - math.exp(-2.2 * step / max(steps, 1)))
+def _metrics(step: int, steps: int, records: list[dict[str, object]], rng: random.Random) -> dict[str, float]:
     data: dict[str, float] = {}
     if step % 20 == 0 or step == steps:
-        level = min(1.0, accepted + rng.gauss(0.0, 0.02))
-        for key, value in {
-            "accepted": level,
-            "score": level + 0.1,
-            "pass_rate": level + 0.1,
-            "format": 0.97,
-        }.items():
+        expected = 0.34 + 0.36 * (1 - math.exp(-2.2 * step / max(steps, 1)))
+        level = min(1.0, expected + rng.gauss(0.0, 0.02))
+        for key, value in {"accepted": level, "score": level + 0.1, "pass_rate": level + 0.1, "format": 0.97}.items():
             data[f"val-aux/starter/{key}/mean@1"] = value
         data["val-core/starter/reward/mean@1"] = level + 0.1
         data["timing_s/testing"] = 6 + rng.random()
     if step == 0:
         return data
-    counts = _verdict_counts(accepted, rng)
-    data |= {f"reward/{key}": count / 64 for key, count in counts.items()}
-    score = min(1.0, data["reward/accepted"] + 0.12 + rng.gauss(0, 0.015))
+    data |= _reward_metrics(records)
+    progress = step / steps
     data |= {
-        "reward/score": score,
-        "reward/pass_rate": score,
-        "reward/format": min(1.0, 0.94 + 0.05 * step / steps + rng.gauss(0, 0.01)),
-        "reward/compiled": 1 - data["reward/compile_error"] - data["reward/no_code"],
-        "reward/tests_run": 6.0,
-        "reward/judge_s": 0.05,
-        "reward/judge_s/total": 3.2,
-        "reward/samples": 64.0,
-        "reward/unjudged": 0.0,
-        "actor/reward_kl_penalty": 0.12 * step / steps + abs(rng.gauss(0, 0.006)) - 0.002,
-        "actor/entropy": 0.42 - 0.16 * step / steps + rng.gauss(0, 0.012),
+        "actor/reward_kl_penalty": 0.12 * progress + abs(rng.gauss(0, 0.006)) - 0.002,
+        "actor/entropy": 0.42 - 0.16 * progress + rng.gauss(0, 0.012),
         "actor/grad_norm": 0.6 + rng.random() * 0.3,
+        "actor/pg_loss": rng.gauss(0, 0.02),
+        "actor/pg_clipfrac": abs(rng.gauss(0.004, 0.002)),
         "actor/lr": 2e-4,
-        "critic/vf_explained_var": 0.1 + rng.gauss(0, 0.05),
-        "response_length/mean": 27 + 2.5 * step / steps + rng.gauss(0, 0.6),
-        "rollout/truncated": max(0.0, 0.05 - 0.04 * step / steps + rng.gauss(0, 0.008)),
+        "critic/vf_loss": 0.1 + 0.3 * math.exp(-step / 5) + rng.random() * 0.02,
+        "critic/vf_explained_var": 0.45 - math.exp(-step / 8) + rng.gauss(0, 0.05),
+        "critic/grad_norm": 2 + 30 * math.exp(-step / 3) + rng.random(),
+        "critic/advantages/mean": rng.gauss(0, 1e-8),
+        "critic/advantages/max": 2.5 + rng.random(),
+        "critic/advantages/min": -2.5 - rng.random(),
+        "response_length/mean": 27 + 2.5 * progress + rng.gauss(0, 0.6),
+        "rollout/truncated": max(0.0, 0.05 - 0.04 * progress + rng.gauss(0, 0.008)),
+        "perf/total_num_tokens": float(rng.randrange(90, 110) * len(records)),
         "training/global_step": float(step),
     }
     return data | _timings(step, rng)
 
 
-def _verdict_counts(accepted: float, rng: random.Random) -> dict[str, int]:
-    kinds = ["accepted", *FAILURES]
-    weights = [accepted, *((1 - accepted) * share for _, share in FAILURES.values())]
-    drawn = rng.choices(kinds, weights, k=64)
-    return {kind: drawn.count(kind) for kind in kinds}
+def _reward_metrics(records: list[dict[str, object]]) -> dict[str, float]:
+    rewards = [{**dict.fromkeys(METRIC_KEYS, 0.0), **_reward(one)} for one in records]
+    sources = [str(one["data_source"]) for one in records]
+    groups = [str(one["problem_id"]) for one in records]
+    return {**reward_metrics(rewards, sources, groups), "reward/unjudged": 0.0}
+
+
+def _reward(one: dict[str, object]) -> dict[str, float]:
+    key = str(one["verdict"]).lower().removesuffix("_exceeded")
+    numbers = {name: float(one[name]) for name in ("score", "pass_rate", "format", "judge_s")}  # type: ignore[arg-type]
+    return {**numbers, key: 1.0, "compiled": float(key not in ("no_code", "compile_error")), "tests_run": 6.0}
 
 
 def _timings(step: int, rng: random.Random) -> dict[str, float]:
@@ -176,17 +225,6 @@ def _timings(step: int, rng: random.Random) -> dict[str, float]:
     return timings
 
 
-def _write_verdicts(run: RunFolder, step: int, data: dict[str, float], rng: random.Random) -> None:
-    lines = []
-    for key, verdict in {
-        "accepted": "ACCEPTED",
-        **{key: name for key, (name, _) in FAILURES.items()},
-    }.items():
-        for _ in range(round(64 * data.get(f"reward/{key}", 0.0))):
-            lines.append(json.dumps(record(step, verdict, rng.randrange(2, 12), rng)))
-    (run.verdicts / f"step_{step}.jsonl").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-
-
 def record(step: int, verdict: str, k: int, rng: random.Random) -> dict[str, object]:
     """One verdict record, as `verdict_log` writes it."""
     passed = 6 if verdict == "ACCEPTED" else rng.choice([0, 0, 1, 2]) if verdict == "WRONG_ANSWER" else 0
@@ -195,7 +233,7 @@ def record(step: int, verdict: str, k: int, rng: random.Random) -> dict[str, obj
     response = f"```python\n{code.format(k=k)}\n```" if code else "The sum is found by adding the numbers."
     return {
         "step": step, "split": "train", "problem_id": f"sum-divisible/{k}",
-        "data_source": "starter", "verdict": verdict,
+        "data_source": "starter" if k % 3 else "starter/more", "verdict": verdict,
         "score": passed / 6, "pass_rate": passed / 6, "format": float(bool(code)),
         "judge_s": 0.05, "tests": tests,
         "tests_total": 6, "stderr": STDERR.get(verdict, ""),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 
-from code_rlvr.commands import app, errors, evaluation, judging, models, problems, serving, training
+from code_rlvr.commands import app, errors, evaluation, judging, models, problems, reporting, serving, training
 from code_rlvr.errors import CodeRlvrError, UsageError
 
 # Importing the modules adds their commands, in this order.
-__all__ = ["app", "evaluation", "judging", "main", "models", "problems", "serving", "training"]
+__all__ = ["app", "evaluation", "judging", "main", "models", "problems", "reporting", "serving", "training"]
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from code_rlvr.errors import CodeRlvrError, UsageError
@@ -146,7 +147,7 @@ def show(findings: list[Finding], console: Console) -> None:
     for heading in ("", "looked at", "found"):
         table.add_column(heading)
     for finding in findings:
-        table.add_row(f"[{colours[finding.state]}]{finding.state}[/]", finding.name, finding.detail)
+        table.add_row(f"[{colours[finding.state]}]{finding.state}[/]", finding.name, escape(finding.detail))
     console.print(table)
 
 

@@ -6,6 +6,7 @@
       verdicts/       step_N.jsonl, one line per sample     logs/         verl's output, for when it fails
       checkpoints/    verl's shards                         merged/       the trained model, Hugging Face format
       versions.json   of the libraries                      data.json     the files it was trained on, with hashes
+      start.json      machine, commit and preset of the latest start
       adapter/        adapters alone, by merge --keep-adapter
       eval/           before/ and after/: samples, scores   report.html   all of it to look at
 

@@ -212,7 +212,10 @@ def test_results_of_other_settings_are_not_written_over(models: Path, tmp_path: 
     before = first()
     refused = evaluate(*words, "--max-new-tokens", 21, cwd=tmp_path)
     assert refused.returncode == 2
+    assert refused.stderr.startswith("evaluating ")  # at once, before the imports
     assert "start it anew with --overwrite" in refused.stderr
+    assert evaluate(*words, "--max-new-tokens", 20, "--temperature", 0.5, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out" / "after" / "heldout_t0.5_first3.json").is_file()
     assert first() == before
     assert evaluate(*words, "--max-new-tokens", 21, "--overwrite", cwd=tmp_path).returncode == 0
     assert first() != before

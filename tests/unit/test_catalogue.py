@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import code_rlvr
 from code_rlvr.report.catalogue import CATALOGUE, Direction, catalogue_markdown, describe
 from code_rlvr.reward import METRIC_KEYS
 
@@ -22,7 +24,22 @@ OUR_NAMES = [
 DOCS_PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
-@pytest.mark.parametrize("name", [*VERL_NAMES, *OUR_NAMES])
+SOURCE = Path(code_rlvr.__file__).parent
+NAMES_IN_CODE = sorted(
+    {
+        name
+        for folder in ("report", "train")
+        for file in (SOURCE / folder).rglob("*.py")
+        for name in re.findall(
+            r"""["'](?=(?:reward|actor|critic|rollout|timing_s|perf|response_length|training)/)([a-z0-9_/]+)["']""",
+            file.read_text(encoding="utf-8"),
+        )
+    }
+)
+"""Metrics that this package logs, draws or judges a run by."""
+
+
+@pytest.mark.parametrize("name", [*VERL_NAMES, *OUR_NAMES, *NAMES_IN_CODE])
 def test_every_logged_name_fits_exactly_one_entry(name: str) -> None:
     entries = [metric for group in CATALOGUE for metric in group.metrics if metric.matches(name)]
     assert len(entries) == 1

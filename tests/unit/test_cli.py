@@ -65,7 +65,7 @@ def test_a_resume_works_on_the_folder_that_was_named_from_any_directory(tmp_path
     (moved / "config.json").write_text('{"name": "old-name", "runs_dir": "runs"}', encoding="utf-8")
     source = (
         "import sys, code_rlvr.train.launch as launch\n"
-        "launch.train = lambda config, resume, skip: sys.exit(f'resume={resume} {config.run.path}')\n"
+        "launch.train = lambda config, resume, skip, preset: sys.exit(f'resume={resume} {config.run.path}')\n"
         "from code_rlvr.cli import main; main()\n"
     )
     shown = subprocess.run(

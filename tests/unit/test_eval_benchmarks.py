@@ -18,7 +18,7 @@ from code_rlvr.data.hub import open_dataset
 from code_rlvr.data.parquet import write_parquet
 from code_rlvr.errors import ConfigError, DataError
 from code_rlvr.evaluate import benchmarks
-from code_rlvr.evaluate.benchmark import Numbers, Programming
+from code_rlvr.evaluate.benchmark import Numbers, Programming, limit_of
 from code_rlvr.evaluate.benchmarks import Selection, load_benchmark, parse_words
 from code_rlvr.evaluate.catalogue import Window, release_of
 from code_rlvr.ground_truth import Tests
@@ -190,6 +190,16 @@ def test_gsm8k_is_numbers(tmp_path: Path) -> None:
     assert [(one.problem_id, one.answer) for one in found.problems] == [("gsm8k/0", 1), ("gsm8k/1", 2)]
     with pytest.raises(DataError, match=r"g\.jsonl:1: there is no answer that is a number"):
         load("gsm8k", lines(tmp_path / "g.jsonl", [{"question": "What?", "answer": "no idea"}]))
+
+
+@pytest.mark.parametrize(("limit", "cut_to"), [(None, None), (2, 2), (3, None), (500, None)])
+def test_a_set_is_called_cut_only_where_there_are_more_problems(tmp_path: Path, limit: int | None, cut_to: int) -> None:
+    questions = [{"question": f"What is {i} + 1?", "answer": f"#### {i + 1}"} for i in range(3)]
+    sets = {"gsm8k": questions, "humaneval": [humaneval_row(i) for i in range(3)]}
+    for name, rows in sets.items():
+        found = load(name, lines(tmp_path / f"{name}.jsonl", rows), limit=limit)
+        assert len(found) == min(3, limit or 3)
+        assert limit_of(found) == cut_to
 
 
 def test_own_problems_are_grouped_by_their_source(tmp_path: Path) -> None:

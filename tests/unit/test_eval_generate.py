@@ -249,7 +249,7 @@ def test_an_evaluation_without_any_verdict_is_an_error(tmp_path):
         def judge_many(self, items, **options):
             return (Unjudged("no sandbox") for _ in items)
 
-    with Broken(workers=1) as broken, pytest.raises(Unjudged, match="all 8 samples: no sandbox"):
+    with Broken(workers=1) as broken, pytest.raises(Unjudged, match=r"every sample \(8\): no sandbox"):
         evaluate(Author(), "a", some_problems(2), broken, SETTINGS, tmp_path / "s.jsonl")
 
 
@@ -291,5 +291,5 @@ def test_what_is_no_model_folder_is_refused(tmp_path, model_dir):
     with pytest.raises(ModelError, match=r"no config\.json"):
         HuggingFaceEngine(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
-    with pytest.raises(ModelError, match="cannot load"):
+    with pytest.raises(ModelError, match="no chat template"):
         HuggingFaceEngine(tmp_path)

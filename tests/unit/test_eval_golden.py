@@ -96,6 +96,17 @@ CORE = {
         },
         "def square(x):\n    return 2 * x",
     ),
+    "mbpp-sanitized": (
+        {
+            "source_file": "a notebook",
+            "task_id": 20,
+            "prompt": "Write a python function to square a number.",
+            "code": "def square(x):\n    return x * x",
+            "test_imports": ["import math"],
+            "test_list": ["assert math.isclose(square(2), 4)", "assert square(3) == 9"],
+        },
+        "def square(x):\n    return 2 * x",
+    ),
     "livecodebench": (
         {
             "question_content": "Read a number and print the next one.",
@@ -149,6 +160,27 @@ def oracle_programs(name: str, chosen: Callable[[str], bool]) -> dict[str, str]:
     return found
 
 
+SANITIZED = "sanitized-mbpp.json"  # as MBPP's authors publish it: a list, 257 of whose 427 problems are test problems
+
+
+def sanitized_rows() -> list[dict[str, Any]]:
+    """MBPP's problems in the layout of the sanitized file, those of MBPP+, which are among the sanitized ones."""
+    chosen = {row["id"].rpartition("/")[2] for row in oracle_rows("mbppplus")}
+    rows = [(row["id"].rpartition("/")[2], row) for row in oracle_rows("mbpp")]
+    return [
+        {
+            "source_file": "",
+            "task_id": int(number),
+            "prompt": row["prompt"],
+            "code": row["solutions"][0]["code"],
+            "test_imports": [],
+            "test_list": row["tests"]["test_list"],
+        }
+        for number, row in rows
+        if number in chosen
+    ]
+
+
 class TestAgainstTheOracle:
     pytestmark = needs_oracle
 
@@ -176,6 +208,25 @@ class TestAgainstTheOracle:
         programs = {name: fenced("def nothing_of_the_kind():\n    return None") for name in references(benchmark)}
         scores = recite(benchmark, patient_judge, programs, tmp_path)
         assert scores.overall.pass_at == {"pass@1": 0.0}
+
+    def test_rows_of_the_sanitized_layout_are_worth_exactly_one(self, patient_judge: Judge, tmp_path: Path) -> None:
+        file = tmp_path / "rows.jsonl"
+        file.write_text("\n".join(map(json.dumps, sanitized_rows())))
+        self.check_sanitized(file, 223, patient_judge, tmp_path)
+
+    @pytest.mark.skipif(not (Path(FOLDER or "") / SANITIZED).is_file(), reason=f"{SANITIZED} is not in that folder")
+    def test_the_sanitized_file_is_worth_exactly_one(self, patient_judge: Judge, tmp_path: Path) -> None:
+        self.check_sanitized(Path(FOLDER or "") / SANITIZED, 257, patient_judge, tmp_path)
+
+    def check_sanitized(self, file: Path, size: int, judge: Judge, folder: Path) -> None:
+        """Its references give exactly 1, each with the reference of another problem exactly 0."""
+        benchmark = load_benchmark("mbpp-sanitized", file, Selection())
+        right = references(benchmark)
+        wrong = dict(zip(right, [*list(right.values())[1:], fenced("pass")], strict=True))
+        scores = recite(benchmark, judge, right, folder / "right")
+        assert [name for name, one in scores.problems.items() if not one.accepted] == []
+        assert (len(benchmark), scores.overall.pass_at, scores.unjudged) == (size, {"pass@1": 1.0}, 0)
+        assert recite(benchmark, judge, wrong, folder / "wrong").overall.pass_at == {"pass@1": 0.0}
 
     def test_numbers_are_graded_as_they_are_labelled(self) -> None:
         disagreements = []

@@ -20,6 +20,15 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
 
 
+def test_a_report_is_made_without_what_trains() -> None:
+    source = (
+        "import sys, code_rlvr.report.html, code_rlvr.report.compare, code_rlvr.report.watch\n"
+        "heavy = {'torch', 'verl', 'ray', 'transformers', 'vllm'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
+
+
 @pytest.mark.parametrize("name", code_rlvr.__all__)
 def test_every_public_name_is_there_and_says_what_it_is(name: str) -> None:
     assert getattr(code_rlvr, name).__doc__

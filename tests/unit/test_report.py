@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from code_rlvr.errors import DataError
-from code_rlvr.report.html import build_report
+from code_rlvr.report.html import build_report, render_metrics_report
 from code_rlvr.runs import RunFolder
 from tests.synthetic_run import make_run, record
 
@@ -89,11 +89,26 @@ def test_report_has_every_part_of_a_run(page: Page) -> None:
         "SyntaxError: expected ':'",
         "Print the sum of those that are divisible by",
         "critic/vf_explained_var",
+        "Tests passed by data source",
+        "Actor loss",
+        "Critic loss",
+        "Value explained variance",
+        "Clip fraction",
+        "Gradient norm of the actor",
+        "Response length",
+        "Advantages",
+        "update weights",
+        "Made-up CPU, 2 cores, 7.8 GiB",
+        "0123456789ab",
+        "train.parquet, 10 problems, sha256",
+        "1 setting differs from the preset laptop",
+        "No sign of trouble was found in training",
     ):
-        assert expected in page.text
+        assert expected in page.text, expected
     assert "What is missing here" not in page.text
-    assert sum(tag == "article" for tag, _ in page.tags) == 5
-    assert sum(attrs.get("role") == "img" for _, attrs in page.tags) == 10
+    assert "What became of 10 training problems" in page.text
+    assert sum(tag == "article" for tag, _ in page.tags) > 40  # samples
+    assert sum(attrs.get("role") == "img" for _, attrs in page.tags) == 21
 
 
 def test_page_refers_to_nothing_outside_itself(page: Page) -> None:
@@ -116,7 +131,7 @@ def test_policy_allows_exactly_the_scripts_of_the_page(page: Page) -> None:
 def test_hostile_text_is_shown_as_text_wherever_it_comes_from(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", steps=3, heldout=120)
     evil = record(3, "RUNTIME_ERROR", 2, random.Random(0))
-    evil |= dict.fromkeys(("split", "problem_id", "data_source", "stderr"), HOSTILE)
+    evil |= dict.fromkeys(("problem_id", "data_source", "stderr"), HOSTILE)
     evil |= {
         "response": f"{HOSTILE}\n```python\nprint('{HOSTILE}')\n```",
         "tests": [HOSTILE],
@@ -126,17 +141,18 @@ def test_hostile_text_is_shown_as_text_wherever_it_comes_from(tmp_path: Path) ->
         file.unlink()
     (run.verdicts / "step_3.jsonl").write_text(json.dumps(evil) + "\n", encoding="utf-8")
     with run.metrics.open("a", encoding="utf-8") as file:
-        names = [HOSTILE, f"val-aux/{HOSTILE}/accepted/mean@1"]
+        names = [HOSTILE, f"val-aux/{HOSTILE}/accepted/mean@1", f"reward/by_source/{HOSTILE}/pass_rate"]
         file.write(json.dumps({"step": 3, "data": dict.fromkeys(names, 0.5)}) + "\n")
     run.command.write_text("python " + HOSTILE.encode("utf-8", "replace").decode(), encoding="utf-8")
     config = json.loads(run.config.read_text(encoding="utf-8"))
-    run.config.write_text(json.dumps({**config, "model": HOSTILE}), encoding="utf-8")
+    run.config.write_text(json.dumps({**config, "model": HOSTILE, HOSTILE: HOSTILE}), encoding="utf-8")
+    (run.path / "start.json").write_text(json.dumps({"preset": HOSTILE, "machine": {"cpu": HOSTILE}}), encoding="utf-8")
     page = report_of(run)
-    assert len(page.scripts) == 4  # Bokeh, its log level, the drawing, the painting
+    assert len(page.scripts) == 5  # Bokeh, its log level, the drawing, the painting, the filters
     assert not [tag for tag, attrs in page.tags if tag == "img" or "onerror" in attrs]
     assert page.text.count("<script>document.title='owned'</script>") >= 7
     assert "⟨U+202E⟩" in page.text
-    assert "49" not in page.text.split("Programs")[1].split("All metrics")[0]
+    assert "49" not in page.text.split("responses with their verdicts")[1].split("All metrics")[0]
 
 
 def test_damaged_run_shows_what_is_left_and_says_what_is_lost(tmp_path: Path) -> None:
@@ -202,3 +218,55 @@ def test_prompts_are_found_after_the_folder_was_moved(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", steps=4, evaluated=False)
     moved = RunFolder(run.path.rename(tmp_path / "moved"))
     assert "Print the sum of those that are divisible by" in report_of(moved).text
+
+
+def test_metrics_file_alone_has_a_report(tmp_path: Path) -> None:
+    file = tmp_path / "verl.jsonl"
+    lines = [
+        {"step": step, "data": {"critic/score/mean": 0.1 + step / 50, "actor/pg_loss": -0.1, "actor/entropy": 0.5}}
+        for step in range(1, 31)
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines) + '{"step": 31, "da', encoding="utf-8")
+    page = Page(render_metrics_report(file))
+    assert "verl.jsonl" in page.text
+    assert "The training score went from 0.14 to 0.68" in page.text
+    assert "verl.jsonl: 1 of 31 lines cannot be read (line 31)" in page.text
+    assert "checks could not be made, for lack of a metric" in page.text
+    assert "not recorded" not in page.text
+    assert "from a file of metrics" in page.text
+    assert sum(attrs.get("role") == "img" for _, attrs in page.tags) == 3
+
+
+def test_metrics_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is not a file of metrics; give a run's folder"):
+        render_metrics_report(tmp_path / "nowhere.jsonl")
+
+
+def test_older_run_says_what_it_did_not_record(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", steps=2, evaluated=False)
+    for name in ("data.json", "start.json", "versions.json"):
+        (run.path / name).unlink()
+    page = report_of(run)
+    assert page.text.count("not recorded") == 5
+    assert "1 setting differs from the defaults" in page.text
+    assert "What is missing here" not in page.text
+
+
+def test_damaged_start_and_data_do_not_stop_a_report(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", steps=2, evaluated=False)
+    (run.path / "data.json").write_text('{"train": 7, "validation": {"sha256": 3}}', encoding="utf-8")
+    (run.path / "start.json").write_text('{"machine": [], "commit": {"sha": ', encoding="utf-8")
+    assert "not recorded" in report_of(run).text
+
+
+def test_sudden_jump_stands_near_the_top_with_samples_beside_it(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", steps=60, evaluated=False)
+    lines = [json.loads(line) for line in run.metrics.read_text(encoding="utf-8").splitlines()]
+    for line in lines[1:]:
+        line["data"] |= dict.fromkeys(("reward/score", "reward/pass_rate"), 0.1 if line["step"] < 30 else 0.9)
+    run.metrics.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    text = report_of(run).text
+    assert "danger in training: The score jumped" in text
+    finding = text.split("Health")[1].split("Reward")[0]
+    for expected in ("Likely causes", "What to try", "are these honest solutions?", "accepted"):
+        assert expected in finding

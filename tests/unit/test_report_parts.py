@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 import math
-import random
+import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +13,18 @@ from hypothesis import strategies as st
 
 from code_rlvr.evaluate.compare import Difference
 from code_rlvr.evaluate.scores import Interval
-from code_rlvr.report.curves import Points, pick_curve, smooth, thin_out, time_split, verdict_shares
+from code_rlvr.report.curves import Points, comfortable_bounds, pick_curve, smooth, thin_out, time_split, verdict_shares
 from code_rlvr.report.evaluation import Row
 from code_rlvr.report.headline import headline
 from code_rlvr.report.highlighting import highlight_response
 from code_rlvr.report.inputs import RunInputs, read_good_metrics
 from code_rlvr.report.numbers_as_text import format_duration, format_number, format_signed
 from code_rlvr.report.palette import TONES
-from code_rlvr.report.programs import choose_programs, read_programs, spread
+from code_rlvr.report.programs import choose_programs
+from code_rlvr.report.verdict_records import read_records
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import StepMetrics
-from tests.synthetic_run import make_run, record
+from tests.synthetic_run import make_run
 
 INVISIBLE = {*map(chr, range(32)), "\x7f", "\u200b", "\u202e", "\u2066", "\ufeff"} - {"\n", "\t"}
 
@@ -33,6 +35,11 @@ def run_of(*metrics: StepMetrics, planned: int = 80) -> RunInputs:
 
 def trained(steps: int) -> RunInputs:
     return run_of(*(StepMetrics(step, {"timing_s/step": 1.0, "reward/score": 0.5}) for step in range(1, steps + 1)))
+
+
+def plain(markup: str) -> str:
+    """What a reader sees of HTML."""
+    return unescape(re.sub(r"<[^>]*>", "", markup))
 
 
 def row(change: float, low: float, high: float, label: str = "Held-out problems") -> Row:
@@ -139,7 +146,7 @@ def test_damaged_lines_cost_only_themselves_and_are_counted(tmp_path: Path) -> N
 def test_programs_show_a_success_its_early_failure_and_other_kinds(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", steps=20, evaluated=False)
     losses: list[str] = []
-    chosen = [choice.program for choice in choose_programs(read_programs(run.verdicts, losses))]
+    chosen = [choice.program for choice in choose_programs(read_records(run.verdicts, losses).programs)]
     assert len({one.response for one in chosen}) == len(chosen) == 5
     late, early, *failures = chosen
     assert late.accepted
@@ -149,36 +156,6 @@ def test_programs_show_a_success_its_early_failure_and_other_kinds(tmp_path: Pat
     assert early.problem_id == late.problem_id
     assert len({one.verdict for one in [early, *failures]}) == 4
     assert losses == []
-
-
-def test_records_without_texts_are_said(tmp_path: Path) -> None:
-    one = record(3, "ACCEPTED", 2, random.Random(0))
-    del one["response"]
-    (tmp_path / "step_3.jsonl").write_text(json.dumps(one) + '\n{"step": 3, "verd', encoding="utf-8")
-    losses: list[str] = []
-    assert read_programs(tmp_path, losses) == []
-    assert losses == [
-        "verdicts: 1 line cannot be read (step_3.jsonl).",
-        "The verdict records hold no texts of responses: no programs are shown.",
-    ]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["null", "[]", "7", '{"step": "3", "response": "x"}', '{"step": 3, "verdict": null, "response": "x"}'],
-)
-def test_strange_records_are_passed_over(tmp_path: Path, line: str) -> None:
-    (tmp_path / "step_3.jsonl").write_text(line + "\n", encoding="utf-8")
-    assert read_programs(tmp_path, []) == []
-
-
-@given(st.lists(st.integers(0, 9_999), unique=True), st.integers(2, 20))
-def test_spread_keeps_both_ends(steps: list[int], count: int) -> None:
-    steps.sort()
-    chosen = spread(steps, count)
-    assert len(chosen) == min(count, len(steps)) == len(set(chosen))
-    assert chosen[:1] == steps[:1]
-    assert chosen[-1:] == steps[-1:]
 
 
 @given(st.text(st.characters()))
@@ -205,8 +182,39 @@ def test_long_text_says_how_much_is_left_out() -> None:
     ],
 )
 def test_responses_have_no_markup_but_our_own(response: str) -> None:
-    shown = str(highlight_response(response, 1_000))
-    assert "<" not in shown.replace('<span class="', "").replace("</span>", "")
+    shown = highlight_response(response, 1_000)
+    for part in (shown.text, shown.program or ""):
+        assert "<" not in part.replace('<span class="', "").replace("</span>", "")
+
+
+def test_judged_program_is_marked_and_nothing_else() -> None:
+    shown = highlight_response(
+        "```\nno program\n```\nBetter:\n```python\nn = int(input())\nprint(n)\n```\nDone.", 1_000
+    )
+    before, marked = shown.text.split('<span class="judged">')
+    assert shown.marked
+    assert plain(marked).startswith("n = int(input())\nprint(n)\n```\nDone.")
+    assert plain(shown.text) == ("```\nno program\n```\nBetter:\n```python\nn = int(input())\nprint(n)\n```\nDone.")
+    assert "judged" not in before
+
+
+def test_program_that_does_not_stand_in_one_piece_is_shown_apart() -> None:
+    shown = highlight_response("1. So:\n   ```python\n   n = int(input())\n   print(n)\n   ```\n", 1_000)
+    assert not shown.marked
+    assert plain(shown.program or "") == "n = int(input())\nprint(n)"
+
+
+def test_response_without_a_program_has_nothing_marked() -> None:
+    shown = highlight_response("I do not know.", 1_000)
+    assert (plain(shown.text), shown.program, shown.marked) == ("I do not know.", None, False)
+
+
+def test_spike_does_not_flatten_a_robust_axis() -> None:
+    values = np.array([0.1, 0.2, 0.15, 0.12, 0.18] * 8 + [500.0])
+    assert comfortable_bounds(values)[1] > 500
+    assert 0.2 < comfortable_bounds(values, robust=True)[1] < 1
+    assert comfortable_bounds(np.array([-2.0, 1.0]))[0] < -2
+    assert comfortable_bounds(np.zeros(3))[1] > 0
 
 
 def test_colours_can_be_swapped_back_and_forth() -> None:

@@ -89,6 +89,7 @@ def evaluate(
     if engine not in ("auto", "vllm", "transformers"):
         raise ConfigError(f"--engine {engine}: it has to be auto, vllm or transformers")
     words = _words(harness, on, datasets, evalscope_python)
+    _announce(model, baseline, words)
     from code_rlvr.evaluate.benchmarks import Selection
     from code_rlvr.evaluate.catalogue import Window
     from code_rlvr.evaluate.run import EvalRequest, run_eval
@@ -134,6 +135,12 @@ def evaluate(
     console = Console(highlight=False)
     show_results(results, console if console.is_terminal else Console(highlight=False, width=WIDTH_OF_A_LOG))
     typer.echo(f"results: {folder}")
+
+
+def _announce(model: str, baseline: str | None, words: list[str]) -> None:
+    """Say what is being done, for the imports take seconds."""
+    against = f" against {baseline}" if baseline else ""
+    errors.print(f"evaluating {model}{against} on {', '.join(words)}", markup=False)
 
 
 def _words(

@@ -33,6 +33,7 @@ def merge(
     ] = False,
 ) -> None:
     """Turn a checkpoint into a Hugging Face folder, and prove that it is the model that was trained."""
+    errors.print(f"merging {run}", markup=False)  # the imports take seconds
     from transformers.utils import logging
 
     from code_rlvr.train.merge import merge_checkpoint

@@ -1,4 +1,4 @@
-"""Commands that train and show what came of it: quickstart, train, report."""
+"""Commands that train: quickstart, train."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def train(
     settings = load_config(TrainConfig, config, words, base=find_preset(preset) if preset else None)
     settings = settings.model_copy(update={"verl": (*settings.verl, *(context.obj or ()))})
     try:
-        result = run_training(settings, resume=resume is not None, skip=skip or ())
+        result = run_training(settings, resume=resume is not None, skip=skip or (), preset=preset)
     except KeyboardInterrupt:
         errors.print(_how_to_go_on(settings.run))
         raise typer.Exit(130) from None
@@ -92,11 +92,3 @@ def _how_to_go_on(run: RunFolder) -> str:
     if last is None:
         return "interrupted; there is no checkpoint yet"
     return f"interrupted; its last checkpoint is step {last}, go on with: code-rlvr train --resume {run.path}"
-
-
-@app.command(epilog="Example: `code-rlvr report runs/my-run`")
-def report(run: Annotated[Path, typer.Argument(help="Folder of the run.")]) -> None:
-    """Render a run as one self-contained report.html."""
-    from code_rlvr.report.html import build_report
-
-    typer.echo(str(build_report(RunFolder(run))))

@@ -26,7 +26,7 @@ class Benchmark(Protocol):
 
     @property
     def about(self) -> Mapping[str, str | int]:
-        """Files, window, and counts of rows left out, for `Scores.benchmark`."""
+        """Files, window, counts of rows left out, and ``limit`` if there are more problems, for `Scores.benchmark`."""
 
     def __len__(self) -> int:
         """How many problems."""
@@ -36,6 +36,12 @@ class Benchmark(Protocol):
 
     def task(self, judge: Judge, instruction: str | None) -> Task:
         """Questions and grader."""
+
+
+def limit_of(benchmark: Benchmark) -> int | None:
+    """To how many problems it was cut; None for all of them."""
+    limit = benchmark.about.get("limit")
+    return int(limit) if limit is not None else None
 
 
 @dataclass(frozen=True, slots=True)

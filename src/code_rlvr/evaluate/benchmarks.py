@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -119,7 +119,10 @@ def load_benchmark(name: str, path: Path | None, selection: Selection) -> Benchm
 def _heldout(selection: Selection) -> Programming:
     starter = build_starter(0, 1, 1, HELDOUT_SIZE, 1)
     problems = tuple(starter.heldout[: selection.limit])
-    return Programming(HELDOUT, problems, starter.novelty, {"problems": "held-out starter problems, seed 0"})
+    about: dict[str, str | int] = {"problems": "held-out starter problems, seed 0"}
+    if len(problems) < len(starter.heldout):
+        about["limit"] = len(problems)
+    return Programming(HELDOUT, problems, starter.novelty, about)
 
 
 def _hub_files(name: str, selection: Selection) -> list[DataFile]:
@@ -163,6 +166,7 @@ class _Reading:
     def __init__(self, name: str, entry: Entry | None, files: Sequence[DataFile], selection: Selection) -> None:
         self._name, self._entry, self._files, self._selection = name, entry, files, selection
         self._left_out: Counter[str] = Counter()
+        self._cut = False
 
     def programming(self) -> Programming:
         problems: dict[str, Problem] = {}
@@ -172,20 +176,22 @@ class _Reading:
             read = self._problem(place, row, source)
             if read is None:
                 continue
+            if self._is_enough(problems):
+                break
             asked = self._entry.ask(row, read) if self._entry else read
             name = self._free_id(asked, place, problems)
             problems[name] = replace(asked, problem_id=name)
             group = self._entry.group if self._entry else lambda _, source=read.data_source: source
             groups[name] = group(row) if group else self._name
             statements[name] = (read.statement,)
-            if len(problems) == self._selection.limit:
-                break
         self._require_any(problems)
         return Programming(self._name, tuple(problems.values()), groups, self._about(), statements)
 
     def numbers(self) -> Numbers:
         problems: dict[str, NumberProblem] = {}
         for number, (place, row, _) in enumerate(self._rows()):
+            if self._is_enough(problems):
+                break
             try:
                 problem = read_number_problem(row, f"{self._name}/{number}")
             except DataError as error:
@@ -193,10 +199,13 @@ class _Reading:
             if problem.problem_id in problems:
                 raise DataError(f"{place}: the id {problem.problem_id} stands there twice; each problem needs its own")
             problems[problem.problem_id] = problem
-            if len(problems) == self._selection.limit:
-                break
         self._require_any(problems)
         return Numbers(self._name, tuple(problems.values()), self._about())
+
+    def _is_enough(self, problems: Mapping[str, object]) -> bool:
+        """Whether one problem more would be more than was asked for; then there are more than that."""
+        self._cut = len(problems) == self._selection.limit
+        return self._cut
 
     def _rows(self) -> Iterator[tuple[str, Row, Source]]:
         for file in self._files:
@@ -265,6 +274,6 @@ class _Reading:
         }
         if self._name == LIVECODEBENCH and self._selection.window:
             about["window"] = str(self._selection.window)
-        if self._selection.limit is not None:
+        if self._cut and self._selection.limit is not None:
             about["limit"] = self._selection.limit
         return about | {f"left out: {reason}": count for reason, count in self._left_out.items()}

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import torch
+
 from code_rlvr.errors import PreflightError
 from code_rlvr.evaluate.engine import Engine, Generated, HuggingFaceEngine, hash_model
 from code_rlvr.evaluate.task import Chat
@@ -30,8 +32,6 @@ def choose_engine(wanted: Literal["auto", "vllm", "transformers"]) -> EngineName
     Raises:
         PreflightError: vLLM is wanted and cannot be used here.
     """
-    import torch  # noqa: PLC0415  a second to import
-
     installed, gpu = importlib.util.find_spec("vllm") is not None, torch.cuda.is_available()
     if wanted == "vllm" and not (installed and gpu):
         lacks = "a GPU that torch can see" if installed else "vllm: pip install 'code-rlvr[gpu]'"
@@ -70,8 +70,6 @@ class LateEngine:
 
     def close(self) -> None:
         """Give the memory back, for the next model."""
-        import torch  # noqa: PLC0415  as above
-
         close = getattr(self._engine, "close", None)
         if close is not None:
             close()
@@ -81,7 +79,6 @@ class LateEngine:
             torch.cuda.empty_cache()
 
     def _load(self) -> Engine:
-        import torch  # noqa: PLC0415  as above
         from transformers.utils import logging  # noqa: PLC0415
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # noise among ours

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.passk import pass_at_k
 from code_rlvr.evaluate.scores import Interval, Scores, bootstrap_mean
+from code_rlvr.evaluate.words import counted
 
 SAME_SETTINGS = ("samples_per_problem", "temperature", "top_p", "top_k", "max_new_tokens", "seed")
 """What two evaluations have to share to be comparable."""
@@ -108,7 +109,7 @@ def _check_comparable(before: Scores, after: Scores) -> None:
     only = sorted(before.problems.keys() ^ after.problems.keys())
     if only:
         raise DataError(
-            f"{len(only)} problems were judged in one evaluation only, e.g. {only[0]}; "
+            f"{counted(len(only), 'problem')} judged in one evaluation only, e.g. {only[0]}; "
             "evaluate both models on the same problems"
         )
     if not before.problems:

@@ -7,17 +7,20 @@ members of `Engine` will do.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from jinja2 import TemplateError
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 from code_rlvr.decode import Completion, generate_batch
 from code_rlvr.errors import ModelError, PreflightError
+from code_rlvr.evaluate.context import fit_to_context
+from code_rlvr.evaluate.model import read_object
 from code_rlvr.evaluate.task import Chat
 from code_rlvr.sampling import Sampling
 from code_rlvr.threads import torch_threads
@@ -40,6 +43,10 @@ class Generated:
     text: str
     tokens: int
     truncated: bool
+
+
+NO_ROOM = Generated("", 0, True)
+"""The answer to a prompt that fills the model's context."""
 
 
 class Engine(Protocol):
@@ -68,18 +75,10 @@ class HuggingFaceEngine:
     """
 
     def __init__(self, model_dir: Path, device: str = "cpu", max_rows: int = 256, threads: int | None = None) -> None:
-        if not (model_dir / "config.json").is_file():
-            raise ModelError(f"{model_dir} is not a model folder: it has no config.json")
         self._name = str(model_dir)
-        self._model, self._tokenizer = _load(model_dir, device)
-        if not self._tokenizer.chat_template:
-            raise ModelError(f"{model_dir} has no chat template; use a chat or instruct model")
-        generation = self._model.generation_config
-        ends = generation.eos_token_id if generation is not None else None
-        ends = self._tokenizer.eos_token_id if ends is None else ends
-        if ends is None:
-            raise ModelError(f"{model_dir} names no end token, so no response would ever end")
-        self._ends: list[int] = [ends] if isinstance(ends, int) else list(ends)
+        self._tokenizer = load_tokenizer(model_dir)
+        self._ends = end_tokens(model_dir, self._tokenizer)
+        self._model = _load(model_dir, device)
         self._context: int | None = getattr(self._model.config, "max_position_embeddings", None)
         self._max_rows = max_rows
         self._threads = threads or max(1, usable_cpus() // 2)
@@ -96,16 +95,16 @@ class HuggingFaceEngine:
             PreflightError: If a single sample does not fit into the memory.
         """
         prompts: Any = self._tokenizer.apply_chat_template(list(chats), add_generation_prompt=True, return_dict=False)
-        room = [sampling.max_new_tokens if self._context is None else self._context - len(one) for one in prompts]
-        fitting = [i for i, tokens in enumerate(room) if tokens > 0]
-        samplings = [replace(sampling, max_new_tokens=min(sampling.max_new_tokens, room[i])) for i in fitting]
-        completions = self._complete([prompts[i] for i in fitting], samplings, [seeds[i] for i in fitting])
-        texts = [self._tokenizer.decode(one.token_ids, skip_special_tokens=True) for one in completions]
-        answers = {
-            i: Generated(text, len(one.token_ids), one.finish_reason == "length")
-            for i, text, one in zip(fitting, texts, completions, strict=True)
-        }
-        return [answers.get(i, Generated("", 0, True)) for i in range(len(prompts))]
+        fitting = fit_to_context([len(one) for one in prompts], sampling, self._context)
+        completions = self._complete(
+            [prompts[number] for number in fitting], list(fitting.values()), [seeds[number] for number in fitting]
+        )
+        answers = {number: self._generated(one) for number, one in zip(fitting, completions, strict=True)}
+        return [answers.get(number, NO_ROOM) for number in range(len(prompts))]
+
+    def _generated(self, answer: Completion) -> Generated:
+        text = self._tokenizer.decode(answer.token_ids, skip_special_tokens=True)
+        return Generated(text, len(answer.token_ids), answer.finish_reason == "length")
 
     def _complete(self, prompts: Any, samplings: list[Sampling], seeds: list[int]) -> list[Completion]:
         """Decode; with half as many at once for as long as the memory runs out."""
@@ -137,26 +136,83 @@ class HuggingFaceEngine:
                 torch.cuda.empty_cache()
 
 
-def _load(model_dir: Path, device: str) -> tuple[PreTrainedModel, Any]:
+def load_tokenizer(model_dir: Path) -> Any:
+    """The tokenizer of a model folder.
+
+    Raises:
+        ModelError: There is none, it cannot be read, or it has no chat template that can be used.
+    """
+    if not (model_dir / "config.json").is_file():
+        raise ModelError(f"{model_dir} is not a model folder: it has no config.json")
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(model_dir)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(f"cannot load the tokenizer of {model_dir}: {first_line(error)}") from error
+    if not tokenizer.chat_template:
+        raise ModelError(f"{model_dir} has no chat template; use a chat or instruct model")
+    try:
+        tokenizer.apply_chat_template([{"role": "user", "content": "?"}], add_generation_prompt=True)
+    except (TemplateError, TypeError, ValueError) as error:  # what templates raise
+        raise ModelError(
+            f"the chat template of {model_dir} fails on a user's message ({first_line(error)}); copy its base model's"
+        ) from error
+    return tokenizer
+
+
+def end_tokens(model_dir: Path, tokenizer: Any) -> list[int]:
+    """The tokens that end a response: of generation_config.json, else config.json, else the tokenizer.
+
+    Raises:
+        ModelError: None is named.
+    """
+    named = [read_object(model_dir / name).get("eos_token_id") for name in ("generation_config.json", "config.json")]
+    ends = next((one for one in (*named, tokenizer.eos_token_id) if one is not None), None)
+    if ends is None:
+        raise ModelError(f"{model_dir} names no end token, so no response would ever end")
+    return [ends] if isinstance(ends, int) else list(ends)
+
+
+def _load(model_dir: Path, device: str) -> PreTrainedModel:
     # A CPU computes slowly in bfloat16, and merged checkpoints are stored in it.
     dtype = torch.float32 if device == "cpu" else "auto"
     loader: Any = AutoModelForCausalLM  # its annotation does not know that it also gives what it found
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model_dir)
         model, told = loader.from_pretrained(model_dir, dtype=dtype, output_loading_info=True)
         if told["missing_keys"]:  # they would be random
             missing = sorted(told["missing_keys"])
             raise ModelError(f"the weights in {model_dir} lack {len(missing)} of the model's, e.g. {missing[0]}")
-        return model.to(torch.device(device)), tokenizer
+        _require_no_other_weights(model_dir, model, told["unexpected_keys"])
+        placed: PreTrainedModel = model.to(torch.device(device))
+        return placed
     except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise ModelError(f"cannot load {model_dir}: {error}") from error
+        raise ModelError(f"cannot load {model_dir}: {first_line(error)}") from error
     except (RuntimeError, MemoryError) as error:
         if not _is_out_of_memory(error):
-            raise ModelError(f"cannot load {model_dir}: {error}") from error
+            raise ModelError(f"cannot load {model_dir}: {first_line(error)}") from error
         raise PreflightError(
             f"{model_dir} does not fit into the memory of {device}; free memory of other processes, or use a smaller "
             "model"
         ) from error
+
+
+def _require_no_other_weights(model_dir: Path, model: PreTrainedModel, unexpected: Iterable[str]) -> None:
+    """Refuse weights of another architecture: transformers leaves out what it has no place for, and says nothing.
+
+    Weights of whole layers that the model lacks, as of a vision tower or of heads that predict further tokens, are no
+    sign of that; a layer that has some weights in the model, and more in the file, is.
+    """
+    layers = {name.rpartition(".")[0] for name, _ in model.named_parameters()}
+    other = sorted(name for name in unexpected if name.rpartition(".")[0] in layers)
+    if other:
+        raise ModelError(
+            f"{len(other)} of the weights in {model_dir}, e.g. {other[0]}, have no place in a {type(model).__name__}; "
+            "its config.json is of another model"
+        )
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's text, or its name."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _is_out_of_memory(error: Exception) -> bool:

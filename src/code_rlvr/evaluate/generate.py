@@ -172,7 +172,7 @@ def _require_own(path: Path, file: SampleFile, fingerprints: Mapping[str, str]) 
 def make_scores(model_name: str, fingerprint: str, settings: EvaluationSettings, records: list[SampleRecord]) -> Scores:
     judged = [record for record in records if record.verdict is not None]
     if not judged:
-        raise Unjudged(f"the judge failed on all {len(records)} samples: {records[0].fault}")
+        raise Unjudged(f"the judge failed on every sample ({len(records):,}): {records[0].fault}")
     groups = dict.fromkeys(record.group for record in judged)
     return Scores(
         model=model_name,

@@ -3,7 +3,7 @@
     OUT/after/NAME.samples.jsonl   one line a sample, of the model       OUT/after/NAME.json   its scores
     OUT/before/…                   the same of the baseline              OUT/NAME.comparison.json
 
-NAME is the benchmark's, with `_greedy` behind it at temperature 0.  In a run's `eval/` the report finds them.
+NAME is the benchmark's and tells how samples were drawn (`naming`).  In a run's `eval/` the report finds them.
 
 Covered: the order of things; everything that was given is checked before a model is loaded.
 Not covered: what a benchmark is (`benchmarks`), sampling and grading (`generate`), tables (`table`).
@@ -21,15 +21,18 @@ from pydantic import BaseModel, ValidationError
 from rich.console import Console
 
 from code_rlvr.errors import ConfigError, DataError
-from code_rlvr.evaluate.benchmark import Benchmark
+from code_rlvr.evaluate.benchmark import Benchmark, limit_of
 from code_rlvr.evaluate.benchmarks import LIVECODEBENCH, Selection, load_benchmark, parse_words
 from code_rlvr.evaluate.choose_engine import BATCHES, EngineName, LateEngine, choose_engine
 from code_rlvr.evaluate.compare import compare_runs
 from code_rlvr.evaluate.generate import EvaluationSettings, OnProgress, evaluate_task
 from code_rlvr.evaluate.model import Model, find_model
+from code_rlvr.evaluate.model_check import require_loadable
+from code_rlvr.evaluate.naming import file_name
 from code_rlvr.evaluate.result import Result
 from code_rlvr.evaluate.scores import Scores, TrainingCheck
 from code_rlvr.evaluate.training_data import check_training_data, require_not_trained_on, training_instruction
+from code_rlvr.evaluate.words import counted
 from code_rlvr.progress import Stages
 from code_rlvr.types import Limits
 from code_rlvr.verifier.judge import Judge
@@ -113,6 +116,8 @@ def run_eval(request: EvalRequest, console: Console) -> tuple[Path, list[Result]
     if request.baseline is not None:
         models = {"before": find_model(request.baseline), **models}
     engine = choose_engine(request.engine)
+    for model in models.values():
+        require_loadable(model.folder, engine)
     settings = settings_for(request, list(models.values()), engine)
     out = request.out or default_out(models["after"])
     stages = Stages(console, total=1 + len(models))
@@ -123,8 +128,7 @@ def run_eval(request: EvalRequest, console: Console) -> tuple[Path, list[Result]
         sides = [_check_training(stage, model, benchmarks, request, stages) for stage, model in models.items()]
     with Judge(request.workers, request.limits, python=request.python, isolation=request.isolation) as judge:
         scores = [_evaluate_all(side, benchmarks, judge, settings, engine, out, request, stages) for side in sides]
-    limit = request.selection.limit
-    return out, [compare_sides(benchmark.name, scores, settings, out, limit) for benchmark in benchmarks]
+    return out, [compare_sides(one.name, scores, settings, out, limit_of(one)) for one in benchmarks]
 
 
 def default_out(model: Model) -> Path:
@@ -169,7 +173,7 @@ def settings_for(request: EvalRequest, models: Sequence[Model], engine: EngineNa
 def _note_benchmark(stages: Stages, benchmark: Benchmark) -> None:
     left_out = {key: count for key, count in benchmark.about.items() if key.startswith("left out")}
     told = "".join(f"; {key}: {count}" for key, count in left_out.items())
-    stages.note(f"{benchmark.name}: {len(benchmark):,} problems{told}")
+    stages.note(f"{benchmark.name}: {counted(len(benchmark), 'problem')}{told}")
 
 
 def _check_training(
@@ -219,7 +223,8 @@ def _evaluate_all(
                         "training_data": side.checks[benchmark.name],
                     }
                 )
-                write_json(out / side.stage / f"{name}{_part(request.selection.limit)}.json", scores)
+                scored = file_name(benchmark.name, settings, limit_of(benchmark))
+                write_json(out / side.stage / f"{scored}.json", scores)
                 stages.note(f"{name}: Pass@1 {scores.overall.pass_at.get('pass@1', float('nan')):.3f}")
     finally:
         engine.close()
@@ -228,16 +233,6 @@ def _evaluate_all(
 
 def _count(advance: Callable[[int, str], None], name: str) -> OnProgress:
     return lambda done, _total: advance(done, name)
-
-
-def file_name(benchmark: str, settings: EvaluationSettings) -> str:
-    """What the files of a benchmark are called: greedy and sampled results lie side by side."""
-    return benchmark + ("_greedy" if settings.temperature == 0 else "")
-
-
-def _part(limit: int | None) -> str:
-    """What scores of some of the problems are called besides, so that they do not replace those of all."""
-    return "" if limit is None else f"_first{limit}"
 
 
 def compare_sides(
@@ -261,7 +256,7 @@ def compare_sides(
         return Result(file_name(name, settings), after)
     before = scores[0][name]
     comparison = compare_runs(before, after)
-    write_json(out / f"{file_name(name, settings)}{_part(limit)}.comparison.json", comparison)
+    write_json(out / f"{file_name(name, settings, limit)}.comparison.json", comparison)
     return Result(file_name(name, settings), after, before, comparison)
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from code_rlvr.evaluate.compare import Comparison, Difference
 from code_rlvr.evaluate.result import Result
 from code_rlvr.evaluate.scores import GroupScore, Interval, Scores
+from code_rlvr.evaluate.words import counted
 
 
 def show_results(results: Sequence[Result], console: Console) -> None:
@@ -92,11 +93,11 @@ def _verdict_lines(result: Result) -> Iterator[str]:
         yield f"{escape(name)}: {', '.join(counts)}; {shares}"
         if scores.without_room:
             yield (
-                f"[bold red]{escape(name)}: {scores.without_room:,} prompts leave no room in the model's context for a "
-                "response; they count as failed[/]"
+                f"[bold red]{escape(name)}: {counted(scores.without_room, 'sample')} without a response, because the "
+                "prompt fills the model's context; counted as failed[/]"
             )
         if scores.unjudged:
-            yield f"[bold red]{escape(name)}: the judge failed on {scores.unjudged:,} samples; they are in no figure[/]"
+            yield f"[bold red]{escape(name)}: the judge failed on {counted(scores.unjudged, 'sample')}, in no figure[/]"
 
 
 def _sides(result: Result) -> list[tuple[str, Scores]]:
@@ -117,7 +118,7 @@ def _notes(result: Result) -> Iterator[str]:
             yield f"[bold red]{escape(name)}: the model was trained on {count:,} of these problems[/]"
         for key, value in scores.benchmark.items():
             if key.startswith("left out"):
-                yield f"[bold red]{escape(name)}: {value} rows {escape(key)}[/]"
+                yield f"[bold red]{escape(name)}: {counted(int(value), 'row')} {escape(key)}[/]"
 
 
 def _span(interval: Interval, sign: str = "") -> str:

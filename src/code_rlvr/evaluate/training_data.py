@@ -25,6 +25,7 @@ from code_rlvr.data.sources.statements import without_endings
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.evaluate.model import Model, read_object
 from code_rlvr.evaluate.scores import TrainingCheck
+from code_rlvr.evaluate.words import counted
 from code_rlvr.ground_truth import Tests
 from code_rlvr.runs import RunFolder
 
@@ -90,9 +91,9 @@ def require_not_trained_on(benchmark: str, size: int, model: Model, check: Train
     if check.trained_on:
         shown = ", ".join(check.trained_on[:SHOWN]) + (", …" if len(check.trained_on) > SHOWN else "")
         raise DataError(
-            f"{model.word} was trained on {len(check.trained_on)} of the {size} problems of {benchmark}: {shown}; its "
-            "result would say nothing about new problems. Prepare the training set with --benchmark, evaluate on "
-            "others, or, to see it all the same, add --allow-trained-on"
+            f"{model.word} was trained on {len(check.trained_on):,} of the {counted(size, 'problem')} of {benchmark}: "
+            f"{shown}; its result would say nothing about new problems. Prepare the training set with --benchmark, "
+            "evaluate on others, or, to see it all the same, add --allow-trained-on"
         )
 
 

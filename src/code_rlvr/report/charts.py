@@ -7,25 +7,31 @@ has them, as text.  No tool pans or zooms, so that a finger on a chart scrolls t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from bokeh.models import (
     BasicTicker,
     ColumnDataSource,
-    DataRange1d,
     FixedTicker,
     HoverTool,
     NumeralTickFormatter,
     Range1d,
     SingleIntervalTicker,
 )
+from bokeh.models.annotations import BoxAnnotation, Label
+from bokeh.models.renderers import DataRenderer
 from bokeh.plotting import figure
+from markupsafe import escape
 
 from code_rlvr.report.curves import Curve, Floats, Stack
-from code_rlvr.report.palette import light
+from code_rlvr.report.health import Phase
+from code_rlvr.report.palette import light, phase_tone
 
 VALIDATION_TONES = ("validation", "validation-2", "validation-3")
+SERIES_TONES = ("series-1", "series-2", "series-3", "series-4", "series-5", "series-6")
+SHARE_BOUNDS = (-0.02, 1.02)
+"""Ends of the y axis of a share that is drawn in full."""
 MARKERS = ("diamond", "square", "triangle")
 MANY_MARKS = 30
 """Validation points above which their marks are small, so that they do not cover the curve."""
@@ -33,24 +39,19 @@ MANY_MARKS = 30
 _TIP = '<div class="tip">step @step{0,0}<br><b>@value{0.000[0]}</b> &nbsp;smoothed @smooth{0.000[0]}</div>'
 
 
-def draw_curve(curve: Curve, last_step: float, *, sources: Sequence[str], share: bool) -> figure:
+def draw_curve(
+    curve: Curve, last_step: float, bounds: tuple[float, float], *, sources: Sequence[str], phases: Sequence[Phase]
+) -> figure:
     """Draw one metric: raw points, smoothed line, validation points.
 
     Args:
         curve: The metric; at least one point, in training or validation.
         last_step: Right end of the x axis, the same for all charts.
+        bounds: Ends of the y axis.
         sources: Data sources of validation, in the order of their colours.
-        share: Whether the y axis is 0 to 1; otherwise it starts at 0 and fits the values.
+        phases: Stretches of the run that are marked.
     """
-    plot = _figure(height=206, last_step=last_step)
-    if share:
-        plot.y_range = Range1d(start=-0.02, end=1.02)
-        plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
-        plot.yaxis.formatter = NumeralTickFormatter(format="0.00")
-    else:
-        plot.y_range = _fitted_range(curve)
-        plot.yaxis.ticker = BasicTicker(desired_num_ticks=4)
-        plot.yaxis.formatter = NumeralTickFormatter(format="0,0.[0000]")
+    plot = _curve_figure(last_step, bounds, phases)
     source = ColumnDataSource({"step": curve.points.steps, "value": curve.points.values, "smooth": curve.smooth})
     plot.scatter("step", "value", source=source, size=4, color=light("accent"), alpha=0.45, line_color=None)
     line = plot.line("step", "smooth", source=source, line_width=2.2, color=light("accent"))
@@ -59,13 +60,66 @@ def draw_curve(curve: Curve, last_step: float, *, sources: Sequence[str], share:
     return plot
 
 
-def _fitted_range(curve: Curve) -> Range1d | DataRange1d:
-    """From 0 to a little above the largest value; whatever fits if a value is below 0."""
-    series = [curve.points.values, *(points.values for points in curve.validation.values())]
-    values = np.concatenate(series)
-    if values.min() < 0:
-        return DataRange1d(range_padding=0.1)
-    return Range1d(start=0, end=float(values.max()) * 1.08 or 1.0)
+def draw_lines(
+    curves: Mapping[str, Curve], last_step: float, bounds: tuple[float, float], *, phases: Sequence[Phase]
+) -> figure:
+    """Draw smoothed lines of several metrics in one chart.
+
+    Args:
+        curves: What the reader calls each, and the metric, with at least one point in some; as many as `SERIES_TONES`.
+        last_step, bounds, phases: As for `draw_curve`.
+    """
+    plot = _curve_figure(last_step, bounds, phases)
+    steps = np.unique(np.concatenate([curve.points.steps for curve in curves.values()]))
+    columns = {"step": steps}
+    tip = "step @step{0,0}"
+    for tone, (number, (name, curve)) in zip(SERIES_TONES, enumerate(curves.items()), strict=False):
+        columns[f"line{number}"] = np.full(len(steps), np.nan)
+        columns[f"line{number}"][np.searchsorted(steps, curve.points.steps)] = curve.smooth
+        text = escape(name).replace("@", "&#64;").replace("$", "&#36;")  # which Bokeh takes for names of columns
+        tip += f'<br><span style="color:var(--{tone})">■</span> {text} <b>@line{number}{{0.000[0]}}</b>'
+    source = ColumnDataSource(columns)
+    lines: list[DataRenderer] = [
+        plot.line("step", f"line{number}", source=source, line_width=2, color=light(tone))
+        for tone, number in zip(SERIES_TONES, range(len(curves)), strict=False)
+    ]
+    tip = f'<div class="tip">{tip}</div>'
+    plot.add_tools(HoverTool(renderers=lines[:1], tooltips=tip, mode="vline", line_policy="nearest", show_arrow=False))
+    return plot
+
+
+def _curve_figure(last_step: float, bounds: tuple[float, float], phases: Sequence[Phase]) -> figure:
+    plot = blank_figure(height=206, last_step=last_step)
+    plot.y_range = Range1d(start=bounds[0], end=bounds[1])
+    if bounds == SHARE_BOUNDS:
+        plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+        plot.yaxis.formatter = NumeralTickFormatter(format="0.00")
+    else:
+        plot.yaxis.ticker = BasicTicker(desired_num_ticks=4)
+        plot.yaxis.formatter = NumeralTickFormatter(format="0,0.[0000]")
+    for phase in phases:
+        _mark_phase(plot, phase, last_step, bounds)
+    return plot
+
+
+def _mark_phase(plot: figure, phase: Phase, last_step: float, bounds: tuple[float, float]) -> None:
+    left, right = phase.first_step - 0.5, phase.last_step + 0.5
+    plot.add_layout(
+        BoxAnnotation(
+            left=left, right=right, fill_color=light(phase_tone(phase.name)), fill_alpha=1, line_color=None,
+            level="underlay",
+        )
+    )  # fmt: skip
+    if (right - left) / max(last_step, 1) < 0.05 + 0.018 * len(phase.name):  # its name would not fit on a phone
+        return
+    low = bounds == SHARE_BOUNDS  # shares tend to end near 1, where a name would hide them
+    plot.add_layout(
+        Label(
+            x=left, y=bounds[0] if low else bounds[1], x_offset=4, y_offset=3 if low else -3,
+            text=phase.name, text_baseline="bottom" if low else "top", text_color=light("muted"),
+            text_font="system-ui, sans-serif", text_font_size="10px",
+        )
+    )  # fmt: skip
 
 
 def _draw_validation(plot: figure, curve: Curve, sources: Sequence[str]) -> None:
@@ -98,7 +152,7 @@ def draw_stack(stack: Stack, last_step: float, *, tones: str, labels: dict[str, 
         labels: Part to the name that the reader sees.
         top: Upper end of the y axis.
     """
-    plot = _figure(height=280, last_step=last_step)
+    plot = blank_figure(height=280, last_step=last_step)
     plot.y_range = Range1d(start=0, end=top)
     plot.yaxis.ticker = BasicTicker(desired_num_ticks=4)
     plot.yaxis.formatter = NumeralTickFormatter(format="0.00" if top == 1 else "0,0.[00]")
@@ -129,7 +183,13 @@ def _spacing(steps: Floats) -> float:
     return float(np.median(np.diff(steps))) if len(steps) > 1 else 1.0
 
 
-def _figure(height: int, last_step: float) -> figure:
+def blank_figure(height: int, last_step: float) -> figure:
+    """Return a chart without anything in it, whose x axis is the training step.
+
+    Args:
+        height: In pixels; the width is that of the page.
+        last_step: Right end of the x axis.
+    """
     end = max(last_step, 1)
     plot = figure(
         height=height,

@@ -103,6 +103,23 @@ class Stack:
         return float(min(self.total.max(), 3 * np.median(self.total))) * 1.04
 
 
+def comfortable_bounds(values: Floats, *, robust: bool = False) -> tuple[float, float]:
+    """Ends of a y axis that suit the values: it starts at 0 unless some are below.
+
+    Args:
+        values: At least one.
+        robust: Leave out what is far off the middle nine tenths, such as a spike that would flatten the rest.
+    """
+    low, high = float(values.min()), float(values.max())
+    if robust:
+        inner_low, inner_high = (float(value) for value in np.quantile(values, (0.05, 0.95)))
+        reach = 1.5 * (inner_high - inner_low)
+        low, high = max(low, inner_low - reach), min(high, inner_high + reach)
+    low, high = min(low, 0.0), max(high, 0.0)
+    space = 0.08 * (high - low) or 0.08
+    return (low - space if low < 0 else 0.0), high + space
+
+
 def steps_per_point(steps: Sequence[StepMetrics]) -> int:
     """How many neighbouring steps one drawn point stands for."""
     return max(1, math.ceil(len(steps) / MAX_POINTS))

@@ -7,12 +7,12 @@ about the result (`headline`).
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.compare import Difference, compare_runs
+from code_rlvr.evaluate.naming import benchmark_of
 from code_rlvr.evaluate.scores import GroupScore, Interval, Scores, read_scores
 
 STAGES = ("before", "after")
@@ -29,6 +29,9 @@ _TITLES = {
     "gsm8k": "GSM8K",
 }
 """What a reader calls them."""
+
+_CONTROLS = ("GSM8K", "Unseen")
+"""Beginnings of titles of sets that training is not expected to help with."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +64,20 @@ class Evaluation:
     def title(self) -> str:
         """What a reader calls the set of problems."""
         whole, _, first = self.name.partition("_first")
-        words = re.sub(r"[_-]*greedy$", "", whole).replace("_", " ")
+        words = benchmark_of(whole).replace("_", " ")
         title = _TITLES.get(words, words[:1].upper() + words[1:])
         return f"{title}, the first {first}" if first else title
 
     @property
     def decoding(self) -> str:
         """How samples were drawn."""
-        if self.greedy:
-            return "greedy"
-        count = self.scores.samples_per_problem
-        return f"T = {self.scores.temperature:g}, {count} sample{'s' if count != 1 else ''} a problem"
+        scores, parts = self.scores, ["greedy"]
+        if not self.greedy:
+            count = scores.samples_per_problem
+            parts = [f"T = {scores.temperature:g}", f"{count} sample{'s' if count != 1 else ''} a problem"]
+        parts += [f"top-p {scores.top_p:g}"] if scores.top_p != 1 else []
+        parts += [f"seed {scores.seed}"] if scores.seed else []
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class Row:
 
 
 def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
-    """Read every evaluation of a run; held-out problems come first, unseen families last.
+    """Read every evaluation of a run; held-out problems come first, what was not trained for (`_CONTROLS`) last.
 
     Args:
         folder: ``eval`` of the run.
@@ -129,7 +135,11 @@ def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
                 losses.append(f"{name}: the model was trained on {count} of these problems; this is no measure of it.")
             if scores is not None and scores.unjudged:
                 losses.append(f"{name}: the judge failed on {scores.unjudged} samples; they are in no figure.")
-    return sorted(evaluations, key=lambda one: (not one.title.startswith("Held-out"), one.title, one.name))
+    return sorted(evaluations, key=_importance)
+
+
+def _importance(one: Evaluation) -> tuple[bool, bool, str, str]:
+    return not one.title.startswith("Held-out"), one.title.startswith(_CONTROLS), one.title, one.name
 
 
 def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:

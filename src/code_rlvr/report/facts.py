@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from code_rlvr.report.catalogue import CATALOGUE, Metric, describe
 from code_rlvr.report.inputs import RunInputs
@@ -16,6 +17,10 @@ from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import StepMetrics
 
 _ESTIMATORS = {"gae": "PPO with a critic (GAE)", "grpo": "GRPO"}
+
+
+NOT_RECORDED = "not recorded"
+HASH_CHARS = 12
 
 
 @dataclass(frozen=True)
@@ -31,27 +36,73 @@ class MetricLine:
 
 
 def make_facts(run: RunInputs) -> list[tuple[str, str]]:
-    """Name and value of what a reader wants to know about the run; settings that are unknown are left out."""
-    estimator = _ESTIMATORS.get(str(run.setting("algorithm.estimator")))
-    batch, samples = run.setting("trainer.batch"), run.setting("rollout.samples_per_prompt")
+    """Name and value of what a reader wants to know about the run.
+
+    Settings that are unknown are left out; of what every run should record, it is said that it did not.
+    """
     facts = [
         ("Model", run.setting("model")),
-        ("Method", estimator),
+        ("Method", _ESTIMATORS.get(str(run.setting("algorithm.estimator")))),
         ("Steps", _steps(run)),
-        (
-            "Batch",
-            f"{batch} problems × {samples} sample{'s' if samples != 1 else ''}" if batch and samples else None,
-        ),
+        ("Batch", _batch(run)),
         ("Reward", _reward(run)),
         ("Seed", run.setting("seed")),
         ("Device", run.setting("trainer.device")),
         ("Time", _time(run.steps)),
-        (
-            "Versions",
-            ", ".join(f"{name} {version}" for name, version in run.versions.items()) or "not recorded",
-        ),
+        ("Samples", _total(run.steps, "reward/samples")),
+        ("Tokens", _total(run.steps, "perf/total_num_tokens")),
     ]
+    if run.is_folder:
+        facts += [
+            ("Training data", _data(run.data, "train")),
+            ("Validation data", _data(run.data, "validation")),
+            ("Machine", _machine(run.start.get("machine")) or NOT_RECORDED),
+            ("Commit", _commit(run.start.get("commit")) or NOT_RECORDED),
+            ("Versions", ", ".join(f"{name} {version}" for name, version in run.versions.items()) or NOT_RECORDED),
+        ]
     return [(name, make_visible(str(value), 400)) for name, value in facts if value not in (None, "")]
+
+
+def _batch(run: RunInputs) -> str:
+    batch, samples = run.setting("trainer.batch"), run.setting("rollout.samples_per_prompt")
+    return f"{batch} problems × {samples} sample{'s' if samples != 1 else ''}" if batch and samples else ""
+
+
+def _total(steps: Sequence[StepMetrics], name: str) -> str:
+    """A metric added up over the steps that logged it, with how many those are if some did not."""
+    values = [one.data[name] for one in steps if math.isfinite(one.data.get(name, math.nan))]
+    trained = sum(one.step > 0 for one in steps)
+    if not values:
+        return "not logged" if trained else ""
+    return f"{math.fsum(values):,.0f}" + (f" in {len(values)} of {trained} steps" if len(values) < trained else "")
+
+
+def _data(data: dict[str, Any], split: str) -> str:
+    described = data.get(split)
+    if not isinstance(described, dict):
+        return NOT_RECORDED
+    count, sha256 = described.get("problems"), described.get("sha256")
+    words = [str(described.get("file") or "")]
+    words += [f"{count:,} problems"] if isinstance(count, int) else []
+    words += [f"sha256 {sha256[:HASH_CHARS]}…"] if isinstance(sha256, str) else []
+    return ", ".join(filter(None, words))
+
+
+def _machine(machine: Any) -> str:
+    if not isinstance(machine, dict):
+        return ""
+    memory, cores, gpus = machine.get("memory_gib"), machine.get("cores"), machine.get("gpus")
+    words = [str(machine.get("cpu") or "")]
+    words += [f"{cores} core{'s' if cores != 1 else ''}"] if isinstance(cores, int) else []
+    words += [f"{memory:g} GiB"] if isinstance(memory, (int, float)) else []
+    words += [str(gpu) for gpu in gpus] if isinstance(gpus, list) else []
+    return ", ".join(filter(None, words))
+
+
+def _commit(commit: Any) -> str:
+    if not isinstance(commit, dict) or not commit.get("sha"):
+        return ""
+    return str(commit["sha"])[:HASH_CHARS] + (", with changes that are in no commit" if commit.get("changed") else "")
 
 
 def _steps(run: RunInputs) -> str:

@@ -87,6 +87,8 @@ def _validated(run: RunInputs) -> str:
 
 def _trained(run: RunInputs) -> str:
     curve = pick_curve(run.steps, "reward/score")
+    if not len(curve.points.steps):
+        curve = pick_curve(run.steps, "critic/score/mean")  # a plain verl run
     if curve.ends is None or len(curve.points.steps) < 2:
         return ""
     return (

@@ -2,6 +2,9 @@
 
 The file needs no network and may not use any: a content security policy names the hash of each of its own
 scripts and forbids everything else, so that text from a model is text, whatever stands in it.
+
+Covered: putting the parts together.  Not covered: the parts, which are the ``*_section`` modules; layout
+(``*.html.jinja``).
 """
 
 from __future__ import annotations
@@ -10,43 +13,49 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from bokeh.document import Document
 from bokeh.embed import components
+from bokeh.model import Model
 from bokeh.resources import Resources
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from code_rlvr.errors import DataError
-from code_rlvr.report.chart_section import (
-    Chart,
-    make_charts,
-    make_time_chart,
-    make_verdict_chart,
-    validation_legend,
-)
+from code_rlvr.report.chart import ChartGroup
+from code_rlvr.report.chart_section import make_chart_groups, validation_legend
+from code_rlvr.report.config_difference import compare_with_base
 from code_rlvr.report.curves import steps_per_point
-from code_rlvr.report.evaluation import make_rows, read_evaluations
+from code_rlvr.report.evaluation import Row, make_rows, read_evaluations
 from code_rlvr.report.facts import make_facts, make_metric_lines
 from code_rlvr.report.headline import headline
-from code_rlvr.report.inputs import RunInputs, read_inputs
+from code_rlvr.report.health import HealthThresholds
+from code_rlvr.report.health_section import Health, beside, examine, make_finding_cards, make_phase_notes
+from code_rlvr.report.inputs import RunInputs, read_inputs, read_metrics_file
 from code_rlvr.report.numbers_as_text import format_signed
-from code_rlvr.report.palette import TONES, css_variables
-from code_rlvr.report.program_section import ProgramCard, make_card
-from code_rlvr.report.programs import choose_programs, read_programs
+from code_rlvr.report.palette import SOLVE_RATES, TONES, css_variables
+from code_rlvr.report.program_section import make_browser
+from code_rlvr.report.programs import choose_programs
 from code_rlvr.report.prompts import find_prompts
+from code_rlvr.report.samples import choose_samples
+from code_rlvr.report.solve_history import History, make_histories
+from code_rlvr.report.solve_map import SolveMap, make_solve_map
+from code_rlvr.report.verdict_records import Records, read_records
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import RunFolder
 
 
-def build_report(run: RunFolder) -> Path:
+def build_report(run: RunFolder, thresholds: HealthThresholds | None = None) -> Path:
     """Write ``report.html`` of a run, finished or not; an older one is replaced.
 
     Args:
         run: The run's folder.  What is missing or damaged in it is said in the report.
+        thresholds: Of the health rules; the defaults if None.
 
     Returns:
         The report.
@@ -56,67 +65,154 @@ def build_report(run: RunFolder) -> Path:
     """
     if not run.path.is_dir():
         raise DataError(f"{run.path} is not the folder of a run")
-    text = render_report(run)
-    unfinished = run.report.with_name(run.report.name + ".unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, run.report)
-    except OSError as error:
-        raise DataError(f"cannot write {run.report}: {error.strerror}") from None
+    write_page(run.report, render_report(run, thresholds))
     return run.report
 
 
-def render_report(run: RunFolder) -> str:
-    """Return the report of a run as HTML."""
+def write_page(file: Path, text: str) -> None:
+    """Write a page; it appears whole or not at all, in place of an older one.
+
+    Raises:
+        DataError: It cannot be written.
+    """
+    unfinished = file.with_name(file.name + ".unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, file)
+    except OSError as error:
+        raise DataError(f"cannot write {file}: {error.strerror}") from None
+
+
+def render_report(run: RunFolder, thresholds: HealthThresholds | None = None) -> str:
+    """Return the report of a run as HTML.
+
+    Args:
+        run: The run's folder.
+        thresholds: Of the health rules; the defaults if None.
+    """
     losses: list[str] = []
     inputs = read_inputs(run, losses)
+    health = examine(inputs.steps, thresholds or HealthThresholds())
     rows = [row for one in read_evaluations(run.eval, losses) for row in make_rows(one, losses)]
+    records = read_records(run.verdicts, losses, health.windows)
+    return _render(inputs, health, rows, records, losses, run)
+
+
+def render_metrics_report(file: Path, thresholds: HealthThresholds | None = None) -> str:
+    """Return the report of a metrics file alone, e.g. verl's own file log of a run that was not started here.
+
+    Args:
+        file: JSONL of ``{"step": …, "data": {…}}``; lines that cannot be read are said in the report.
+        thresholds: Of the health rules; the defaults if None.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    losses: list[str] = []
+    inputs = read_metrics_file(file, losses)
+    health = examine(inputs.steps, thresholds or HealthThresholds())
+    return _render(inputs, health, [], Records(), losses, None)
+
+
+def _render(
+    inputs: RunInputs, health: Health, rows: Sequence[Row], records: Records, losses: list[str], run: RunFolder | None
+) -> str:
+    histories = make_histories(records.visits)
+    solve_map = make_solve_map(records, histories)
     context = {
         "run": inputs,
         "command": make_visible(inputs.command, 20_000),
         "config": make_visible(json.dumps(inputs.config, indent=2), 50_000) if inputs.config else "",
+        "difference": compare_with_base(inputs.config, _preset(inputs)),
         "headline": make_visible(headline(inputs, rows), 1_000),
+        "health": health,
         "facts": make_facts(inputs),
         "rows": rows,
-        "programs": _programs(run, inputs, losses),
+        "solve_map": solve_map,
+        "solve_rates": SOLVE_RATES,
         "metric_groups": make_metric_lines(inputs.steps),
+        **_programs(inputs, health, records, run),
+        **_curves(inputs, health, histories),
         "losses": [make_visible(loss, 500) for loss in losses],
-        **_curves(inputs),
         "css": Markup(css_variables() + read_asset("report.css")),
         "version": metadata.version("code-rlvr"),
     }
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters["signed"] = format_signed
-    return environment.from_string(read_asset("template.html.jinja")).render(context)
+    context |= _scripts(context["chart_groups"], solve_map, has_samples=context["samples"] is not None)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset))
+    environment.filters |= {"signed": format_signed, "with_code": with_code}
+    return environment.get_template("template.html.jinja").render(context)
 
 
-def _curves(inputs: RunInputs) -> dict[str, Any]:
-    """Everything about the charts, the scripts that draw them and the policy that lets only those run."""
-    charts, absent = make_charts(inputs.steps)
-    stacks = [chart for chart in (make_verdict_chart(inputs.steps), make_time_chart(inputs.steps)) if chart]
-    scripts, plots = _embed([*charts, *stacks])
-    per_point = steps_per_point(inputs.steps)
+def with_code(text: str) -> Markup:
+    """Set what stands between backticks as code; the rest is escaped."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
+
+
+def _preset(inputs: RunInputs) -> str | None:
+    preset = inputs.start.get("preset")
+    return preset if isinstance(preset, str) else None
+
+
+def _curves(inputs: RunInputs, health: Health, histories: Sequence[History]) -> dict[str, Any]:
+    """The charts and the words around them."""
+    groups, absent = make_chart_groups(inputs.steps, health.phases, histories)
     return {
-        "charts": charts,
+        "chart_groups": groups,
         "absent": absent,
-        "stacks": stacks,
-        "plots": plots,
-        "per_point": per_point,
+        "phases": make_phase_notes(health.phases),
+        "per_point": steps_per_point(inputs.steps),
         "sources": [(tone, make_visible(source, 80)) for tone, source in validation_legend(inputs.steps)],
+    }
+
+
+def _programs(inputs: RunInputs, health: Health, records: Records, run: RunFolder | None) -> dict[str, Any]:
+    """The samples to look through, and those beside findings."""
+    first, more = choose_programs(records.programs), choose_samples(records.programs)
+    shown = {choice.program.problem_id for choice in first} | {one.problem_id for one in more}
+    shown |= {one.problem_id for finding in health.findings for one in beside(finding, records.programs)}
+    prompts = find_prompts(_problem_files(inputs, run), shown) if shown else {}
+    return {
+        "samples": make_browser(first, more, prompts),
+        "findings": make_finding_cards(health, records.programs, prompts),
+    }
+
+
+def _problem_files(inputs: RunInputs, run: RunFolder | None) -> list[Path]:
+    named = [inputs.setting("data.train_file"), inputs.setting("data.validation_file")]
+    # Relative to where the run was started; a folder that was moved keeps its own copy in data/.
+    files = [Path(name) for name in named if isinstance(name, str) and name]
+    return list(dict.fromkeys(files + ([run.path / "data" / file.name for file in files] if run else [])))
+
+
+def _scripts(groups: Sequence[ChartGroup], solve_map: SolveMap | None, *, has_samples: bool) -> dict[str, Any]:
+    """The scripts of the page, the elements that they draw in, and the policy that lets only those run."""
+    drawings: dict[str, Model] = {chart.title: chart.plot for group in groups for chart in group.charts}
+    drawings |= {"solve map": solve_map.plot} if solve_map else {}
+    scripts, plots = embed(drawings)
+    scripts += [read_asset("samples.js")] if has_samples else []
+    return {
+        "plots": plots,
         "tones": Markup(json.dumps([list(tone) for tone in TONES.values()])),
         "scripts": [Markup(script) for script in scripts],
         "policy": content_security_policy(scripts),
     }
 
 
-def _embed(charts: list[Chart]) -> tuple[list[str], dict[str, Markup]]:
-    """Return the scripts that draw the charts, and for each chart's title the element that it is drawn in."""
-    if not charts:
+def embed(drawings: dict[str, Model]) -> tuple[list[str], dict[str, Markup]]:
+    """Return the scripts that draw charts, and for each chart's name the element that it is drawn in.
+
+    The page has to have an element ``tones`` with the colours of either mode, as the template of the report has.
+    """
+    if not drawings:
         return [], {}
-    drawing, elements = components({chart.title: chart.plot for chart in charts}, wrap_script=False)
+    document = Document()
+    with document.models.freeze():  # or each chart that is added would look at all models of those before it
+        for plot in drawings.values():
+            document.add_root(plot)
+    drawing, elements = components(drawings, wrap_script=False)
     bokeh = Resources(mode="inline", components=["bokeh"]).js_raw
-    plots = {title: Markup(element) for title, element in elements.items()}
-    return [*bokeh, drawing, read_asset("report.js")], plots
+    return [*bokeh, drawing, read_asset("report.js")], {name: Markup(element) for name, element in elements.items()}
 
 
 def content_security_policy(scripts: list[str]) -> str:
@@ -127,16 +223,6 @@ def content_security_policy(scripts: list[str]) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _programs(run: RunFolder, inputs: RunInputs, losses: list[str]) -> list[ProgramCard]:
-    choices = choose_programs(read_programs(run.verdicts, losses))
-    named = [inputs.setting("data.train_file"), inputs.setting("data.validation_file")]
-    # Relative to where the run was started; a folder that was moved keeps its own copy in data/.
-    files = [Path(name) for name in named if isinstance(name, str) and name]
-    files += [run.path / "data" / file.name for file in files]
-    prompts = find_prompts(files, {choice.program.problem_id for choice in choices})
-    return [make_card(choice, prompts) for choice in choices]
 
 
 def read_asset(name: str) -> str:

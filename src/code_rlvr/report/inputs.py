@@ -1,21 +1,25 @@
 """Reading a run's folder for the report: what can be read is kept, what cannot is said.
 
-Covered: configuration, command, versions, metrics.  Not covered: evaluations (`evaluation`) and verdict
-records (`programs`), which are read in the same spirit.  A run that broke off is the one whose report is
-needed most, so nothing here raises over a damaged file.
+Covered: configuration, command, versions, data, start, metrics; a metrics file alone.  Not covered: evaluations
+(`evaluation`) and verdict records (`verdict_records`), which are read in the same spirit.  A run that broke off is
+the one whose report is needed most, so nothing here raises over a damaged file.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from code_rlvr.errors import DataError
 from code_rlvr.runs import RunFolder, StepMetrics
+from code_rlvr.train.start_facts import START_FILE
 
+MAX_STEP = 10**9
+"""A step beyond it is damage."""
 SHOWN_LINES = 5
 """Line numbers that a message names before it only counts."""
 
@@ -30,6 +34,9 @@ class RunInputs:
         command: The trainer's command line, or empty.
         versions: Library to version; empty if the run did not record them.
         steps: Metrics in the order of steps; 0 is the validation before training.
+        data: ``data.json``: the files of problems, with hashes; empty if the run did not record them.
+        start: ``start.json``: the machine, the commit and the preset; likewise.
+        is_folder: Whether there is a folder of a run, and not a metrics file alone.
     """
 
     name: str
@@ -37,6 +44,9 @@ class RunInputs:
     command: str
     versions: dict[str, str]
     steps: list[StepMetrics]
+    data: dict[str, Any] = field(default_factory=dict)
+    start: dict[str, Any] = field(default_factory=dict)
+    is_folder: bool = True
 
     def setting(self, path: str) -> Any:
         """Return a setting by its dotted path, or None if it is not there."""
@@ -60,7 +70,8 @@ def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
         run: The run's folder.
         losses: Gets one sentence for each thing that is missing or damaged.
     """
-    versions = _read_object(run.path / "versions.json", [])  # written by newer runs only
+    newer: list[str] = []  # files that older runs do not have; the page says "not recorded"
+    versions = _read_object(run.versions, newer)
     steps = read_good_metrics(run.metrics, losses)
     _say_unjudged(steps, losses)
     return RunInputs(
@@ -69,7 +80,28 @@ def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
         command=_read_text(run.command, losses).strip(),
         versions={str(key): str(value) for key, value in versions.items()},
         steps=steps,
+        data=_read_object(run.data, newer),
+        start=_read_object(run.path / START_FILE, newer),
     )
+
+
+def read_metrics_file(file: Path, losses: list[str]) -> RunInputs:
+    """Read a metrics file alone, e.g. verl's own file log of a run that was not started here.
+
+    Args:
+        file: JSONL of ``{"step": …, "data": {…}}``.
+        losses: Gets a sentence about what is damaged.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    if not file.is_file():
+        raise DataError(
+            f"{file} is not a file of metrics; give a run's folder, or JSONL as verl's file logger writes it"
+        )
+    steps = read_good_metrics(file, losses)
+    _say_unjudged(steps, losses)
+    return RunInputs(file.name, {}, "", {}, steps, is_folder=False)
 
 
 def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
@@ -92,6 +124,9 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
         except (DataError, OverflowError, RecursionError):  # the last two: absurd numbers, absurd nesting
             bad.append(number)
             continue
+        if not 0 <= metrics.step <= MAX_STEP:
+            bad.append(number)
+            continue
         steps[metrics.step] = {**steps.get(metrics.step, {}), **metrics.data}
     if bad:
         losses.append(
@@ -100,9 +135,11 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
         )
     if not steps:
         losses.append(f"{file.name} holds no metrics: there are no curves.")
-    missing = sorted(set(range(1, max(steps, default=0) + 1)) - steps.keys())
+    known = sorted({0, *steps})
+    missing = [range(before + 1, after) for before, after in itertools.pairwise(known) if after > before + 1]
     if missing:
-        losses.append(f"{file.name} has no metrics of {_numbers('step', missing)}.")
+        some = [*itertools.islice(itertools.chain.from_iterable(missing), SHOWN_LINES)]
+        losses.append(f"{file.name} has no metrics of {_numbers('step', some, sum(map(len, missing)))}.")
     return [StepMetrics(step, steps[step]) for step in sorted(steps)]
 
 
@@ -116,10 +153,12 @@ def _say_unjudged(steps: Sequence[StepMetrics], losses: list[str]) -> None:
         )
 
 
-def _numbers(what: str, numbers: Sequence[int]) -> str:
+def _numbers(what: str, numbers: Sequence[int], count: int | None = None) -> str:
+    """Write out the first few numbers, and how many more there are; `count` is how many there are in all."""
+    count = len(numbers) if count is None else count
     shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
-    more = len(numbers) - SHOWN_LINES
-    return f"{what}{'s' if len(numbers) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")
+    more = count - SHOWN_LINES
+    return f"{what}{'s' if count > 1 else ''} {shown}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def _read_text(file: Path, losses: list[str]) -> str:

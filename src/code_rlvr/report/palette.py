@@ -56,12 +56,39 @@ TONES: dict[str, Tone] = {
     "stage-update_actor": Tone("#117733", "#2f9450"),
     "stage-update_weights": Tone("#882255", "#b1487f"),
     "stage-other": Tone("#b4b9c0", "#666f7a"),
+    "series-1": Tone("#1f6fec", "#58a6fe"),
+    "series-2": Tone("#c2410c", "#fb923c"),
+    "series-3": Tone("#047857", "#34d399"),
+    "series-4": Tone("#a21caf", "#e879f9"),
+    "series-5": Tone("#4d5562", "#aab4c2"),
+    "series-6": Tone("#a16207", "#facc15"),
+    "outcome-none": Tone("#c8553e", "#d5624a"),
+    "outcome-some": Tone("#e3a27d", "#a9653f"),
+    "outcome-most": Tone("#8fbbd9", "#3f7ea6"),
+    "outcome-all": Tone("#0071b3", "#2f93d6"),
+    "phase-format": Tone("#fbf3e6", "#241d14"),
+    "phase-writing": Tone("#eaf3fe", "#14212f"),
+    "phase-diminishing": Tone("#f0eef6", "#1e1b2a"),
+    "danger": Tone("#fdeaea", "#2f1618"),
+    "danger-rule": Tone("#c62828", "#e5534b"),
+    "marked": Tone("#dceafc", "#15304f"),
 }
+
+SOLVE_RATES = (
+    "#c8553d", "#cf7355", "#d48f70", "#d7a98f", "#cbb9ad",
+    "#b5b9bd", "#9db4c4", "#7fa6c4", "#5c96c2", "#3686bd", "#0072b2",
+)  # fmt: skip
+"""Colours of solve rates from 0 to 1, the same in light and dark: told apart by colour-blind readers on either."""
 
 
 def light(name: str) -> str:
     """Return the colour that a chart is drawn in."""
     return TONES[name].light
+
+
+def phase_tone(name: str) -> str:
+    """Return the colour's name of a phase: ``diminishing returns`` → ``phase-diminishing``."""
+    return f"phase-{name.partition(' ')[0]}"
 
 
 def css_variables() -> str:

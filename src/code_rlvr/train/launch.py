@@ -28,6 +28,7 @@ from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
 from code_rlvr.train.resolve import resolve
 from code_rlvr.train.run_lock import held
+from code_rlvr.train.start_facts import START_FILE, record_start
 from code_rlvr.train.supervise import SupervisedCommand, new_scratch
 from code_rlvr.train.versions import installed_versions
 
@@ -53,7 +54,14 @@ class TrainResult:
     last: StepMetrics
 
 
-def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: Collection[str] = ()) -> TrainResult:
+def train(
+    config: TrainConfig,
+    *,
+    resume: bool = False,
+    say: Say = print,
+    skip: Collection[str] = (),
+    preset: str | None = None,
+) -> TrainResult:
     """Train until `config.trainer.steps`, or raise.
 
     Args:
@@ -61,6 +69,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: 
         resume: Go on from the last checkpoint of this run.
         say: Gets each line to show.
         skip: Names of checks before the start that are left out; see `preflight`.
+        preset: Name of the preset that `config` was made from, for the record; a resume keeps the one on record.
 
     Raises:
         UsageError: The run exists already and `resume` is not set, or there is nothing to resume.
@@ -72,6 +81,7 @@ def train(config: TrainConfig, *, resume: bool = False, say: Say = print, skip: 
     preflight.check_training(config, skip)
     with held(config.run):
         start_step = _prepare_folder(config, resume)
+        record_start(config.run.path / START_FILE, preset, config.trainer.device)
         return _run(config, start_step, say)
 
 

@@ -38,12 +38,14 @@ from code_rlvr.evaluate.evalscope.rows import Rows, make_rows
 from code_rlvr.evaluate.evalscope.served import SERVED_NAME, served_model
 from code_rlvr.evaluate.generate import EvaluationSettings, make_scores
 from code_rlvr.evaluate.model import Model, find_model
+from code_rlvr.evaluate.naming import file_name
 from code_rlvr.evaluate.result import Result
-from code_rlvr.evaluate.run import EvalRequest, compare_sides, default_out, file_name, settings_for, write_json
+from code_rlvr.evaluate.run import EvalRequest, compare_sides, default_out, settings_for, write_json
 from code_rlvr.evaluate.sample_file import SampleFile
 from code_rlvr.evaluate.scores import Scores, TrainingCheck
 from code_rlvr.evaluate.task import digest_of
 from code_rlvr.evaluate.training_data import check_training_data, require_not_trained_on
+from code_rlvr.evaluate.words import counted
 from code_rlvr.progress import Stages
 
 BATCHES: dict[EngineName, int] = {"vllm": 64, "transformers": 1}
@@ -145,7 +147,7 @@ def _require_use(request: EvalRequest, words: dict[BenchmarkName, Path | None]) 
 def _read(name: BenchmarkName, path: Path | None, selection: Selection, stages: Stages) -> _Asked:
     benchmark = load_benchmark(OUR_NAMES[name], path, selection)
     rows = make_rows(name, benchmark)
-    stages.note(f"{name}: {len(rows.rows):,} problems")
+    stages.note(f"{name}: {counted(len(rows.rows), 'problem')}")
     for why, count in rows.left_out.items():
         stages.note(f"{name}: {count:,} left out: {why}")
     return _Asked(name, benchmark, rows)

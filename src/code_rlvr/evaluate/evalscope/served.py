@@ -20,6 +20,7 @@ from pathlib import Path
 
 from code_rlvr.errors import PreflightError
 from code_rlvr.evaluate.evalscope.process import end
+from code_rlvr.evaluate.gpu_memory import GpuMemory, count_weight_bytes, plan_share, read_memory, wait_for_memory
 
 SERVED_NAME = "model"
 START_S = 900.0  # a large model takes minutes to load and compile
@@ -39,12 +40,16 @@ def served_model(folder: Path, log: Path, seed: int) -> Iterator[str]:
         The address, for `Job.api_url`.
 
     Raises:
-        PreflightError: vLLM is not installed beside this Python, ended, or did not answer in 15 minutes.
+        PreflightError: vLLM is not installed beside this Python, ended, or did not answer in 15 minutes; or the GPU has
+            no room for the weights.
     """
     port = _free_port()
+    free = wait_for_memory(_read_memory)  # a training run may have ended just now
+    share = plan_share(free, count_weight_bytes(folder), folder)
     command = [str(Path(sys.executable).with_name("vllm")), "serve", str(folder), "--served-model-name", SERVED_NAME]
     # "vllm": or the folder's own sampling defaults would come in, which training does not know.
     command += ["--host", "127.0.0.1", "--port", str(port), "--seed", str(seed), "--generation-config", "vllm"]
+    command += ["--gpu-memory-utilization", f"{share:.4f}", "--max-model-len", "auto"]
     with log.open("ab") as stream:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
@@ -55,6 +60,11 @@ def served_model(folder: Path, log: Path, seed: int) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             end(process)
+            wait_for_memory(_read_memory, [one.free for one in free])  # the next model needs it
+
+
+def _read_memory() -> list[GpuMemory]:
+    return read_memory(1)
 
 
 def _free_port() -> int:

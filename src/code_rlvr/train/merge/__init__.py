@@ -61,7 +61,8 @@ def merge_checkpoint(
     weights = TrainedWeights(actor)
     if keep_adapter and weights.adapters is None:
         raise UsageError(f"{actor} has no adapters to keep: all weights were trained; merge without --keep-adapter")
-    say(f"step {step}: {len(weights.names)} tensors, shards of {weights.shards.ranks} rank(s)")
+    ranks = weights.shards.ranks
+    say(f"step {step}: {len(weights.names)} tensors, shards of {ranks} rank{'s' if ranks != 1 else ''}")
     with _unfinished(target) as unfinished, staged(actor, folder.base_folder(run)) as checkpoint:
         write = _write_adapter if keep_adapter else _write_merged
         proof = write(run, weights, checkpoint, unfinished, say)

@@ -1,0 +1,74 @@
+"""In what runs differ: settings, versions of libraries, files of problems.
+
+Covered: which settings differ, as values.  Not covered: what a difference did; runs that differ in several settings
+do not tell that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from code_rlvr.report.run_state import RunState
+
+_NAMES_OF_THE_RUN = ("name", "runs_dir")
+"""Settings that say only what the run is called."""
+
+
+@dataclass(frozen=True)
+class SettingDifference:
+    """A setting that is not the same in all runs.
+
+    Args:
+        kind: ``setting``, ``version`` or ``problems``.
+        setting: Its dotted path; or the library, or the split whose file differs.
+        values: Of each run; None where it is not set, or not known.
+        partly: Whether it is missing in a run that recorded others of its kind, e.g. one of another version.
+    """
+
+    kind: str
+    setting: str
+    values: tuple[Any, ...]
+    partly: bool
+
+
+def list_differences(states: Sequence[RunState]) -> list[SettingDifference]:
+    """Return what differs, settings first.
+
+    Args:
+        states: The runs.  One that did not record a kind at all, e.g. a plain file of metrics, counts as unknown there
+            and makes no difference.
+    """
+    kinds = {
+        "setting": [_flatten(state.inputs.config) for state in states],
+        "version": [dict(state.inputs.versions) for state in states],
+        "problems": [state.problem_hashes for state in states],
+    }
+    return [
+        SettingDifference(
+            kind,
+            setting,
+            tuple(one.get(setting) for one in trees),
+            partly=any(setting not in one for one in trees if one),
+        )
+        for kind, trees in kinds.items()
+        for setting in _differing(trees)
+    ]
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        elif prefix or key not in _NAMES_OF_THE_RUN:
+            flat[prefix + key] = value
+    return flat
+
+
+def _differing(trees: Sequence[Mapping[str, Any]]) -> list[str]:
+    known = [tree for tree in trees if tree]
+    names = dict.fromkeys(name for tree in known for name in tree)  # in the order of the first run's file
+    # Not `==` alone: 1 equals True.
+    return [name for name in names if len({repr(tree.get(name)) for tree in known}) > 1]

@@ -1,0 +1,134 @@
+"""What the page says about the run's health: findings with samples beside them, phases, checks that could not be made.
+
+Covered: putting these together, one sentence for the head of the page.  Not covered: the rules (`health`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from code_rlvr.report.health import Finding, HealthThresholds, Level, Phase, diagnose, find_phases, unapplied
+from code_rlvr.report.palette import phase_tone
+from code_rlvr.report.program import Program
+from code_rlvr.report.program_section import ProgramCard, make_card
+from code_rlvr.report.programs import Choice
+from code_rlvr.report.visible import make_visible
+from code_rlvr.runs import StepMetrics
+
+SAMPLES_BESIDE = 3
+
+
+@dataclass(frozen=True)
+class Health:
+    """The state of a run.
+
+    Args:
+        findings: The worst first.
+        phases: In order.
+        unapplied: Title of each rule that could not be applied, and the metric that it lacks.
+        trained: Training steps that there are.
+        enough: Training steps that it takes for most checks.
+    """
+
+    findings: tuple[Finding, ...]
+    phases: tuple[Phase, ...]
+    unapplied: tuple[tuple[str, str], ...]
+    trained: int
+    enough: int = 0
+
+    @property
+    def windows(self) -> list[range]:
+        """Steps of each finding that wants samples beside it."""
+        return [range(one.first_step, one.last_step + 1) for one in self.findings if one.show_samples]
+
+    @property
+    def sentence(self) -> str:
+        """The run's health in one sentence; it claims nothing about checks that could not be made."""
+        if not self.trained:
+            return "No training step was logged, so nothing can be said about its health."
+        if not self.findings and self.trained < self.enough:
+            steps = "one step, which is" if self.trained == 1 else f"{self.trained} steps, which are"
+            return f"No sign of trouble was found in {steps} too few for most checks."
+        if not self.findings:
+            count = len(self.unapplied)
+            rest = f"; {count} check{'s' if count > 1 else ''} could not be made, for lack of a metric" if count else ""
+            return f"No sign of trouble was found in training{rest}."
+        counts = [(level, sum(one.level is level for one in self.findings)) for level in Level]
+        words = " and ".join(f"{n} {level.value}{'s' if n > 1 else ''}" for level, n in counts if n)
+        title = self.findings[0].title.rstrip(".")
+        if len(self.findings) == 1:
+            return f"{words.capitalize()} in training: {title}."
+        return f"{words[0].upper()}{words[1:]} in training, first of all: {title}."
+
+
+def examine(steps: Sequence[StepMetrics], thresholds: HealthThresholds) -> Health:
+    """Apply every rule to a run."""
+    trained = sum(one.step > 0 for one in steps)
+    return Health(
+        findings=tuple(diagnose(steps, thresholds)) if trained else (),
+        phases=tuple(find_phases(steps, thresholds)) if trained else (),
+        unapplied=tuple(unapplied(steps)) if trained else (),
+        trained=trained,
+        enough=thresholds.patience,
+    )
+
+
+@dataclass(frozen=True)
+class FindingCard:
+    """A finding with the samples beside it.
+
+    Args:
+        finding: The finding.
+        samples: Accepted samples of its steps; empty unless it asks for them.
+    """
+
+    finding: Finding
+    samples: tuple[ProgramCard, ...]
+
+
+def make_finding_cards(
+    health: Health, programs: Sequence[Program], prompts: Mapping[str, str]
+) -> tuple[FindingCard, ...]:
+    """Put accepted samples beside each finding that asks for them."""
+    return tuple(FindingCard(one, _beside(one, programs, prompts)) for one in health.findings)
+
+
+def beside(finding: Finding, programs: Sequence[Program]) -> list[Program]:
+    """Choose accepted samples of a finding's steps, of different problems if possible, the latest first."""
+    if not finding.show_samples:
+        return []
+    fitting = [one for one in programs if one.accepted and finding.first_step <= one.step <= finding.last_step]
+    by_problem = {one.problem_id: one for one in fitting}
+    others = [one for one in fitting if by_problem[one.problem_id] is not one]
+    return [*reversed(by_problem.values()), *reversed(others)][:SAMPLES_BESIDE]
+
+
+def _beside(finding: Finding, programs: Sequence[Program], prompts: Mapping[str, str]) -> tuple[ProgramCard, ...]:
+    chosen = beside(finding, programs)
+    steps = sorted({one.step for one in chosen})
+    return tuple(make_card(Choice("", one), prompts, steps) for one in chosen)
+
+
+@dataclass(frozen=True)
+class PhaseNote:
+    """A phase as the page names it.
+
+    Args:
+        name, why: Of the phase.
+        steps: ``steps 1–12``.
+        tone: Its colour in the curves.
+    """
+
+    name: str
+    steps: str
+    why: str
+    tone: str
+
+
+def make_phase_notes(phases: Sequence[Phase]) -> list[PhaseNote]:
+    """Name the phases that the curves mark."""
+    return [
+        PhaseNote(one.name, f"steps {one.first_step}–{one.last_step}", make_visible(one.why, 400), phase_tone(one.name))
+        for one in phases
+    ]
