@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.10 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: quickstart test check lock clean help
+.PHONY: quickstart test check docs lock clean help
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -22,16 +22,20 @@ check: $(VENV)/.installed ## Linter, formatter and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed ## The guide as a site in build/docs; any warning is an error (Python 3.11 or later).
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+	@echo "open build/docs/index.html"
+
 lock: ## Resolve constraints.txt anew (needs uv on the PATH).
 	@echo '# Pinned versions of everything, for `make`; made by `make lock`.' > constraints.txt
 	uv pip compile --quiet --universal --python-version 3.10 --no-annotate --no-header --upgrade \
-		--extra data --extra train --extra report --extra dev --constraint pins.txt pyproject.toml >> constraints.txt
+		--extra data --extra train --extra report --extra docs --extra dev --constraint pins.txt pyproject.toml >> constraints.txt
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "code-rlvr needs Python 3.10, 3.11 or 3.12; install one, or run: make PYTHON=/path/to/python"; exit 1; }
 	@echo "Installing into $(VENV) with $(PYTHON): about 2 GB, 3 minutes."
 	@$(PYTHON) -m venv $(VENV) || { echo "this Python cannot make environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[data,train,report,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[data,train,report,docs,dev]'
 	@touch $@
 
 clean: ## Remove the environment and all caches; runs stay.
