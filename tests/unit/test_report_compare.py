@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from code_rlvr.health import HealthThresholds
 from code_rlvr.report.compare import render_comparison
 from code_rlvr.report.compare.charts import make_run_charts
 from code_rlvr.report.compare.differences import list_differences
 from code_rlvr.report.compare.run_styles import RUN_STYLES
 from code_rlvr.report.compare.tables import make_evaluation_rows, make_value_rows
-from code_rlvr.report.health import HealthThresholds
 from code_rlvr.report.main_metrics import choose_metrics
 from code_rlvr.report.palette import TONES
 from code_rlvr.report.run_state import RunState, read_state
@@ -164,7 +164,7 @@ def test_evaluations_of_the_same_problems_are_paired_and_others_are_not(tmp_path
         problem["accepted"] = 0
     (second.eval / "after" / "heldout.json").write_text(json.dumps(worse), encoding="utf-8")
     unseen = json.loads((second.eval / "after" / "unseen.json").read_text(encoding="utf-8"))
-    (second.eval / "after" / "unseen.json").write_text(json.dumps({**unseen, "seed": 7}), encoding="utf-8")
+    (second.eval / "after" / "unseen.json").write_text(json.dumps({**unseen, "max_new_tokens": 7}), encoding="utf-8")
     rows = make_evaluation_rows(states_of(first.path, second.path))
     whole = {(row.label, row.decoding.split(",")[0]): row.cells for row in rows if not row.is_group}
     changed = whole["Held-out problems", "T = 1"][1]
