@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from code_rlvr import Limits, RunStatus
+from code_rlvr import Judge, Limits, RunStatus, Tests, Verdict
 from code_rlvr.verifier.program import Program
 from code_rlvr.verifier.sandbox import Sandbox
 
@@ -122,6 +122,45 @@ PROGRAMS = {
         "True\nTrue\n"),
 }  # fmt: skip
 
+OK, WA, RE = Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR
+MATCH = "import re\ndef f(x): return re.search('^a.*b$', x)"
+OWN = (
+    "class Box:\n    def __init__(self, x): self.x = x\n    def __len__(self): return len(self.x)\n"
+    "def f(x): return Box(x)"
+)
+FRAME = (
+    "class Frame:\n    def __bool__(self): raise ValueError('the truth value of a Frame is ambiguous')\n"
+    "def f(x): return Frame()"
+)
+
+# name: (program, assertions, what plain Python says of each)
+OF_WHAT_CANNOT_CROSS = {
+    "match": (MATCH, ("assert f('ab')", "assert not f('b')", "assert f('ab') is not None", "assert f('b') is None",
+                      "assert bool(f('ab')) == True", "assert f('ab') != None", "assert f('ab') and True"), OK),
+    "match_where_there_is_none": (MATCH, ("assert not f('ab')", "assert f('b')", "assert f('ab') is None",
+                                          "assert bool(f('ab')) == False", "assert f('ab') == None"), WA),
+    "none_where_truth_is_wanted": ("def f(x): pass", ("assert f(1)", "assert f(1) is not None", "assert f(1) != None"),
+                                   WA),
+    "object_of_its_own": (OWN, ("assert f('x')", "assert not f('')", "assert f('') is not None",
+                                "assert f('x') is not True", "assert (1 if f('x') else 0) == 1"), OK),
+    "object_of_its_own_that_is_false": (OWN, ("assert f('')", "assert f('x') is None", "assert f('') or False"), WA),
+    "object_without_truth": (FRAME, ("assert f(1) is not None", "assert f(1) is not True"), OK),
+    "object_asked_for_the_truth_it_lacks": (FRAME, ("assert f(1)", "assert not f(1)"), RE),
+    "function": ("def f(x): return lambda: x", ("assert f(1)", "assert f(1) is not None"), OK),
+    "module": ("import math\ndef f(x): return math", ("assert f(1)",), OK),
+    "class": ("def f(x): return type('C', (), {})", ("assert f(1)",), OK),
+    "generator_of_objects": ("def f(x):\n    yield object()", ("assert f(1)", "assert f(1) is not None"), OK),
+    "endless_generator": ("def f(x):\n    while True: yield x", ("assert f(1)",), OK),
+    "generator_that_would_raise": ("def f(x):\n    yield 1\n    raise ValueError('later')", ("assert f(1)",), OK),
+    "list_of_functions": ("def f(x): return [len] * x", ("assert f(1)", "assert not f(0)", "assert f(1) != None"), OK),
+    "list_that_holds_itself": ("def f(x):\n    x = []\n    x.append(x)\n    return x", ("assert f(1)",), OK),
+    "stream": ("import sys\ndef f(x): return sys.stdout", ("assert f(1)",), OK),
+    "method_of_solution": (
+        "class Solution:\n    def f(self, x): return self", ("assert Solution().f(1)", "assert f(1)"), OK),
+}  # fmt: skip
+# What a checker can ask, for it calls back; the judge cannot, and says so.
+MORE_OF_IT = ("f('ab') == 'ab'", "len(f('ab')) == 2", "f('ab') in [1]", "isinstance(f('ab'), str)", "[f('ab')] == [1]")
+
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
@@ -178,3 +217,38 @@ def test_solution_is_a_script_like_any_other(sandbox: Sandbox) -> None:
         "import sys\nprint(__name__, len(sys.argv), sys.modules['__main__'].__dict__ is globals(), sys.stdin.encoding)"
     )
     assert ran(sandbox, source) == "__main__ 1 True utf-8\n"
+
+
+def verdicts(judge: Judge, program: str, assertions: tuple[str, ...]) -> list[Verdict]:
+    judgement = judge.judge(program, Tests("assert", asserts=assertions, entry_point="f"))
+    return [case.verdict for case in judgement.cases]
+
+
+@pytest.mark.parametrize("name", OF_WHAT_CANNOT_CROSS)
+def test_truth_of_a_value_that_cannot_cross_is_what_plain_python_says(name: str, judge: Judge) -> None:
+    program, assertions, verdict = OF_WHAT_CANNOT_CROSS[name]
+    assert verdicts(judge, program, assertions) == [verdict] * len(assertions)
+
+
+# In a checker a list is never an object that stays where it is: one that is nested too deeply is refused there.
+@pytest.mark.parametrize("name", sorted(OF_WHAT_CANNOT_CROSS.keys() - {"list_that_holds_itself"}))
+def test_a_checker_says_the_same_of_it(name: str, judge: Judge) -> None:
+    program, assertions, verdict = OF_WHAT_CANNOT_CROSS[name]
+    loops = tuple(f"for _ in [1]:\n    {assertion}" for assertion in assertions)
+    assert verdicts(judge, program, loops) == [verdict] * len(loops)
+
+
+@pytest.mark.parametrize("condition", MORE_OF_IT)
+def test_more_than_the_truth_of_it_is_a_runtime_error_that_says_why(condition: str, judge: Judge) -> None:
+    judgement = judge.judge(MATCH, Tests("assert", asserts=(f"assert {condition}",), entry_point="f"))
+    (case,) = judgement.cases
+    assert case.verdict is RE
+    assert case.stderr.startswith("a value of type Match cannot leave the sandbox")
+    assert "only whether it is true, or is None" in case.stderr
+
+
+def test_an_expected_output_is_never_met_by_a_value_that_cannot_cross(judge: Judge) -> None:
+    outputs = [None, True, False, 1, "x", [], {}, ["", True, True], {"opaque": ["", True, True]}]
+    judgement = judge.judge(OWN, Tests.call("f", [["x"]] * len(outputs), outputs))
+    assert {case.verdict for case in judgement.cases} == {RE}
+    assert "a value of type Box cannot leave the sandbox" in judgement.cases[0].stderr

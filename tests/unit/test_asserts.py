@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from code_rlvr import Tests, TestsFormatError
+from code_rlvr.verifier.assertions.bindings import RAISED
 from code_rlvr.verifier.assertions.cases import AssertCase, take_apart
 from code_rlvr.verifier.assertions.checker import CheckedCase
+from code_rlvr.verifier.assertions.evaluator import is_true
+from code_rlvr.verifier.guard.opaque import Opaque, OutOfReach
 from code_rlvr.verifier.program import Call
 
 
@@ -75,6 +81,147 @@ def test_assertion_that_raises_does_not_hold() -> None:
     (case,) = cases("assert abs(f(1) - 1) < 0.1")
     for value in ("text", None, 10**400, float("nan"), [1]):
         assert not case.holds(value)
+
+
+TRUE, FALSE = Opaque("a value of type Match", True, True), Opaque("a value of type Match", False, True)
+WITHOUT_TRUTH = Opaque("a value of type Frame", None, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "of_a_true_one", "of_a_false_one"),
+    [
+        ("assert f(1)", True, False),
+        ("assert f(1), 'a message'", True, False),
+        ("assert not f(1)", False, True),
+        ("assert not not f(1)", True, False),
+        ("assert bool(f(1))", True, False),
+        ("assert bool(f(1)) == True", True, False),
+        ("assert bool(f(1)) is False", False, True),
+        ("assert (not f(1)) == False", True, False),
+        ("assert f(1) is None", False, False),
+        ("assert f(1) is not None", True, True),
+        ("assert None is not f(1)", True, True),
+        ("assert f(1) is True", False, False),
+        ("assert f(1) is not False", True, True),
+        ("assert f(1) != None", True, True),
+        ("assert None == f(1)", False, False),
+        ("assert (f(1) is not None) == True", True, True),
+        ("assert f(1) and 5", True, False),
+        ("assert (f(1) and 5) == 5", True, None),
+        ("assert (f(1) or 5) == 5", None, True),
+        ("assert 0 or f(1)", True, False),
+        ("assert (1 if f(1) else 0) == 1", True, False),
+        ("assert (f(1) if 1 else 0)", True, False),
+        ("r = f(1)\nassert r and r is not None", True, False),
+        ("assert isinstance(bool(f(1)), bool)", True, True),
+        ("assert 1 == 2 and f(1) == 3", False, False),
+    ],
+)
+def test_an_opaque_value_may_be_true_and_is_neither_none_true_nor_false(
+    source: str, of_a_true_one: bool | None, of_a_false_one: bool | None
+) -> None:
+    (case,) = cases(source)
+    for opaque, holds in ((TRUE, of_a_true_one), (FALSE, of_a_false_one)):
+        if holds is None:
+            with pytest.raises(OutOfReach, match="a value of type Match"):
+                case.holds(opaque)
+        else:
+            assert case.holds(opaque) is holds
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "assert f(1) == 3",
+        "assert 3 != f(1)",
+        "assert f(1) == True",
+        "assert f(1) != [None]",
+        "assert f(1) is 3",
+        "assert f(1) is not []",
+        "assert f(1) < 3",
+        "assert f(1) in (None, 1)",
+        "assert f(1) not in []",
+        "assert 1 in f(1)",
+        "assert None is not f(1) != 3",
+        "r = f(1)\nassert r == r",
+        "r = f(1)\nassert r is r",
+        "assert [f(1)] == [1]",
+        "assert [f(1)]",
+        "assert (f(1), 1)",
+        "assert {f(1): 1}",
+        "assert {1: f(1)}",
+        "assert {f(1)}",
+        "assert len(f(1)) == 1",
+        "assert f(1)[0] == 1",
+        "assert [1, 2][f(1)]",
+        "assert 'ab'[f(1):]",
+        "assert isinstance(f(1), int)",
+        "assert not isinstance(f(1), int)",
+        "assert type(f(1)) != int",
+        "assert str(f(1)) != 'x'",
+        "assert repr(f(1))",
+        "assert list(f(1)) == []",
+        "assert all([f(1)])",
+        "assert any((f(1),))",
+        "assert sorted([f(1)]) is not None",
+        "assert f(1).count(1) == 1",
+        "assert [1].count(f(1)) == 0",
+        "assert -f(1) == 1",
+        "assert f(1) + 1 == 1",
+        "assert abs(f(1)) == 1",
+        "assert bool(f(1), 1)",
+        "assert len([0] * 3 if f(1) == 1 else []) == 0",
+        "assert math.isclose(f(1), 1)",
+    ],
+)
+def test_more_may_not_be_asked_of_an_opaque_value_and_never_fails_by_being_false(source: str) -> None:
+    (case,) = cases(source)
+    for opaque in (TRUE, FALSE):
+        with pytest.raises(OutOfReach, match="a value of type Match; only whether it is true"):
+            case.holds(opaque)
+
+
+def test_a_value_without_truth_or_usual_equality_may_be_asked_only_whether_it_is_none() -> None:
+    (case,) = cases("assert f(1) is not None")
+    assert case.holds(WITHOUT_TRUTH)
+    for source in ("f(1)", "not f(1)", "f(1) and 1", "1 if f(1) else 2", "bool(f(1))", "f(1) != None", "f(1) == None"):
+        (case,) = cases(f"assert {source}")
+        with pytest.raises(OutOfReach, match="a value of type Frame"):
+            case.holds(WITHOUT_TRUTH)
+
+
+CONDITIONS = st.recursive(
+    st.sampled_from(["r", "None", "True", "False", "0", "2", "5", "''", "[]"]),
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["bool", "len", "str", "abs", "type", "tuple"]), inner).map("{0[0]}({0[1]})".format),
+        st.tuples(
+            inner,
+            st.sampled_from(["and", "or", "is", "is not", "==", "!=", "<", "in", "+", "*"]),
+            inner,
+        ).map("({0[0]} {0[1]} {0[2]})".format),
+        inner.map("(not {0})".format),
+        st.tuples(inner, inner, inner).map("({0[0]} if {0[1]} else {0[2]})".format),
+        st.lists(inner, max_size=2).map(lambda items: f"[{', '.join(items)}]"),
+    ),
+    max_leaves=8,
+)
+
+
+def outcome(condition: str, returned: Any) -> bool | None:
+    """Whether a condition on `r` holds; None if more is asked of an opaque value than may be."""
+    try:
+        return is_true(ast.parse(condition, mode="eval").body, {"r": returned})
+    except OutOfReach:
+        return None
+    except RAISED:
+        return False
+
+
+@settings(deadline=None, max_examples=300)
+@given(CONDITIONS, st.booleans())
+def test_whatever_an_opaque_value_gives_2_or_0_gives_as_well(condition: str, truth: bool) -> None:
+    of_opaque = outcome(condition, TRUE if truth else FALSE)
+    assert of_opaque in (None, outcome(condition, 2 if truth else 0))
 
 
 def test_keyword_arguments_go_along() -> None:

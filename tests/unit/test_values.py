@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
+import re
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -14,9 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from code_rlvr import Tests
+from code_rlvr.verifier.compare import value_matches
 from code_rlvr.verifier.guard.array import Array
 from code_rlvr.verifier.guard.decoding import decode
 from code_rlvr.verifier.guard.frames import MAX_FRAME_BYTES
+from code_rlvr.verifier.guard.opaque import MAX_WHY, Opaque, OutOfReach, decode_answer, encode_answer
 from code_rlvr.verifier.guard.values import MAX_ITEMS, encode
 
 HASHABLE = st.recursive(
@@ -208,3 +214,155 @@ def test_forged_values_are_an_error_and_nothing_worse(forged: bytes) -> None:
 
 def test_a_large_value_does_not_meet_the_bound_of_a_frame_by_itself() -> None:
     assert len(encode([*range(1_000_000)])) < MAX_FRAME_BYTES
+
+
+def answered(value: Any) -> Any:
+    """What the judge gets for a value that a call returned."""
+    return decode_answer(encode_answer(value).encode("ascii"))
+
+
+class Truth:
+    """An object whose truth is whatever a function says."""
+
+    def __init__(self, says: Callable[[], Any]) -> None:
+        self._says = says
+
+    def __bool__(self) -> Any:
+        return self._says()
+
+
+def cyclic() -> list[Any]:
+    endless: list[Any] = []
+    endless.append(endless)
+    return endless
+
+
+def raised(error: type[BaseException], text: str = "no truth") -> Any:
+    raise error(text)
+
+
+@given(VALUES)
+def test_an_answer_of_plain_data_is_that_data(value: Any) -> None:
+    assert encode_answer(value) == encode(value)
+    assert answered(value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (re.match("a", "a"), "type Match"),
+        (object(), "type object"),
+        (len, "type builtin_function_or_method"),
+        (lambda: 0, "type function"),
+        (math, "type module"),
+        (ValueError, "type type"),
+        ([object()], "type object"),
+        ({1: {2: len}}, "type builtin_function_or_method"),
+        ((object() for _ in "ab"), "type object"),
+        (iter(int, 1), f"more than {MAX_ITEMS} items"),
+        (cyclic(), "nested too deeply"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_of_a_value_that_cannot_cross_its_truth_arrives_and_why_it_cannot(value: Any, why: str) -> None:
+    opaque = answered(value)
+    assert type(opaque) is Opaque
+    assert bool(opaque) is True
+    assert why in str(opaque.out_of_reach())
+
+
+@pytest.mark.parametrize("says", [False, True])
+def test_an_object_is_as_true_as_it_says_and_is_asked_once(says: bool) -> None:
+    asked = []
+    opaque = answered(Truth(lambda: asked.append(1) or says))
+    assert [bool(opaque), bool(opaque), not opaque] == [says, says, not says]
+    assert asked == [1]
+
+
+@pytest.mark.parametrize("says", [lambda: raised(ValueError), lambda: raised(RecursionError), lambda: 2])
+def test_an_object_that_has_no_truth_still_is_not_none(says: Callable[[], Any]) -> None:
+    opaque = answered(Truth(says))
+    assert opaque.compare("IsNot", None)
+    with pytest.raises(OutOfReach, match=r"its truth value: (Value|Recursion|Type)Error: "):
+        bool(opaque)
+
+
+@pytest.mark.parametrize("error", [MemoryError, SystemExit, KeyboardInterrupt])
+def test_what_ends_a_program_ends_it_while_it_says_what_is_true(error: type[BaseException]) -> None:
+    with pytest.raises(error):
+        encode_answer(Truth(lambda: raised(error)))
+
+
+class Anything:
+    """Equals everything, None included."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Nothing:
+    """Differs from nothing."""
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("value", [object(), re.match("a", "a"), math, [len], {1: len}, (len, len), {len}, Truth(bool)])
+def test_what_compares_as_python_itself_does_never_equals_none(value: Any) -> None:
+    assert answered(value).compare("NotEq", None) is (value != None) is True  # noqa: E711
+    assert answered(value).compare("Eq", None) is (value == None) is False  # noqa: E711
+
+
+@pytest.mark.parametrize("value", [Anything(), Nothing()])
+def test_whether_an_object_with_an_equality_of_its_own_equals_none_is_not_known(value: Any) -> None:
+    for symbol in ("Eq", "NotEq"):
+        with pytest.raises(OutOfReach):
+            answered(value).compare(symbol, None)
+
+
+def test_an_opaque_value_equals_no_expected_output() -> None:
+    opaque = answered(Anything())
+    for expected in (None, True, False, 0, 1, "", [], [1], {}, {"opaque": ["", True, True]}):
+        assert not value_matches(opaque, expected, Tests.call("f", [[]], [expected]))
+
+
+def test_a_reason_is_short_and_can_be_written_down() -> None:
+    name = "\ud800\n" * 10**5
+    (why, *_) = json.loads(encode_answer(type("Long", (), {})()))["opaque"]
+    assert why.startswith("a value of type Long cannot leave the sandbox")
+    text = encode_answer(Truth(lambda: raised(ValueError, name)))
+    assert len(text) < 6 * MAX_WHY + 100
+    str(decode_answer(text.encode("ascii")).out_of_reach()).encode("ascii")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        b'{"opaque": null}',
+        b'{"opaque": true}',
+        b'{"opaque": []}',
+        b'{"opaque": ["", true]}',
+        b'{"opaque": ["", true, true, true]}',
+        b'{"opaque": ["", 1, true]}',
+        b'{"opaque": ["", "yes", true]}',
+        b'{"opaque": ["", true, null]}',
+        b'{"opaque": ["", true, {}]}',
+        b'{"opaque": [[], true, true]}',
+        b'{"opaque": ["' + b"x" * (MAX_WHY + 1) + b'", true, true]}',
+        b'{"opaque": ["", true, true], "int": "1"}',
+        b'{"tuple": [{"opaque": ["", true, true]}]}',
+        b'[{"opaque": ["", true, true]}]',
+        b'{"opaque": ["", {"opaque": ["", true, true]}, true]}',
+    ],
+)
+def test_a_forged_answer_is_an_error_and_nothing_worse(forged: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  any message will do
+        decode_answer(forged)
+
+
+def test_only_a_whole_answer_can_be_opaque_and_no_argument() -> None:
+    for text in (b'{"opaque": ["", true, true]}', b'[{"opaque": ["", true, true]}]'):
+        with pytest.raises(ValueError, match="the tag 'opaque'"):
+            decode(text)

@@ -8,7 +8,7 @@ A program is ACCEPTED if every test passed, else it has the verdict of the first
 | could not get memory, or held more than it may | MEMORY_LIMIT_EXCEEDED |
 | wrote more than it may, to stdout, stderr or as a value | OUTPUT_LIMIT_EXCEEDED |
 | was ended by a signal, or left with an exit code other than 0 (as an exception makes it) | RUNTIME_ERROR |
-| left with 0, but a call returned nothing, or something that is not plain data | RUNTIME_ERROR |
+| left with 0, but a call returned nothing, or nothing of which the test could ask what it asks | RUNTIME_ERROR |
 | left with 0, and what it printed or returned is, is not, what was expected | ACCEPTED, WRONG_ANSWER |
 
 An exit code of 0 earns nothing by itself.  Expected outputs are compared here and never reach the sandbox.
@@ -34,7 +34,7 @@ from code_rlvr.verifier.assertions.cases import AssertCase, take_apart
 from code_rlvr.verifier.assertions.checker import CheckedCase, CheckerUnit
 from code_rlvr.verifier.assertions.checking import run_checker
 from code_rlvr.verifier.compare import output_matches, value_matches
-from code_rlvr.verifier.guard.decoding import decode
+from code_rlvr.verifier.guard.opaque import Opaque, OutOfReach, decode_answer
 from code_rlvr.verifier.program import Call, Feed, Program, Provide, Role
 from code_rlvr.verifier.running import LOOK_S, MAX_THREADS, STATUS_VERDICTS, RunningProgram
 from code_rlvr.verifier.sandbox import Sandbox
@@ -218,10 +218,18 @@ class Job:
             if result.value is None:
                 return Verdict.RUNTIME_ERROR, "the program left before the call returned"
             try:
-                value = decode(result.value)
+                value = decode_answer(result.value)
             except ValueError as error:
                 return Verdict.RUNTIME_ERROR, f"what the call returned cannot be read: {error}"
-            right = (
-                case.holds(value) if isinstance(case, AssertCase) else value_matches(value, case.expected, self.tests)
-            )
+            try:
+                right = self._is_right(case, value)
+            except OutOfReach as error:
+                return Verdict.RUNTIME_ERROR, str(error)
         return Verdict.ACCEPTED if right else Verdict.WRONG_ANSWER, ""
+
+    def _is_right(self, case: _ValueCase | AssertCase, value: Any) -> bool:
+        if isinstance(case, AssertCase):
+            return case.holds(value)
+        if isinstance(value, Opaque):
+            raise value.out_of_reach()
+        return value_matches(value, case.expected, self.tests)

@@ -4,7 +4,7 @@
 |---|---|
 | `cases` | from a block of tests to its test cases: calls with a condition, and what needs a checker |
 | `scope`, `bindings`, `syntax` | what names in a block mean, and stand for at some point of it |
-| `evaluator` | evaluates a condition over plain data, in the judge |
+| `evaluator`, `arithmetic`, `bounds` | evaluate a condition over plain data, in the judge, at a bounded cost |
 | `instrument` | makes a checker of the rest of a block: a program that reports on each of its assertions |
 | `checker`, `checking` | runs it beside the solution, each in a sandbox of its own |
 

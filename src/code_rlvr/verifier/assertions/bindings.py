@@ -12,7 +12,8 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from code_rlvr.verifier.assertions.evaluator import NotPlain, evaluate
+from code_rlvr.verifier.assertions.arithmetic import NotPlain
+from code_rlvr.verifier.assertions.evaluator import evaluate
 from code_rlvr.verifier.assertions.syntax import Function, asserts, bound_names, is_raises, loaded_names
 
 # What `evaluate` raises for an expression that has no value.

@@ -2,7 +2,7 @@
 
 Putting many different items that share a hash into a set or a dict takes quadratic time.
 
-Covered: that.  Not covered: sizes of what is built (`evaluator`), bounds on single values (`guard.decoding`), decimal
+Covered: that.  Not covered: sizes of what is built (`arithmetic`), bounds on single values (`guard.decoding`), decimal
 text of long integers, which Python itself bounds.
 """
 

@@ -30,7 +30,7 @@ from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.verifier.assertions.bindings import RAISED, RETURNED, CallFinder, Names, is_immutable, substituted
 from code_rlvr.verifier.assertions.checker import CheckedCase
-from code_rlvr.verifier.assertions.evaluator import evaluate, require_supported
+from code_rlvr.verifier.assertions.evaluator import evaluate, is_true, require_supported
 from code_rlvr.verifier.assertions.instrument import make_checker, shortened
 from code_rlvr.verifier.assertions.scope import Block, read_block
 from code_rlvr.verifier.assertions.syntax import Function, as_call, bound_names, loaded_names, shadowed
@@ -46,9 +46,13 @@ class AssertCase:
     condition: ast.expr
 
     def holds(self, value: Any) -> bool:
-        """Whether the assertion holds for a returned value; one that raises does not hold."""
+        """Whether the assertion holds for a returned value; one that raises does not hold.
+
+        Raises:
+            OutOfReach: If the value is opaque, and the assertion asks more of it than may be asked.
+        """
         try:
-            return bool(evaluate(self.condition, {RETURNED: value}))
+            return is_true(self.condition, {RETURNED: value})
         except RAISED:
             return False
 

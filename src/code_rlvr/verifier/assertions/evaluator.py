@@ -1,7 +1,8 @@
 """Evaluates the expressions that occur in assertions, over plain data only.
 
 Covered: literals, displays, operators, comparisons, subscripts, and a list of pure functions and methods.
-Not covered, on purpose: all else.  Sizes are bounded, since a returned value may be chosen to hurt.
+An `Opaque` value may only be asked whether it is true and whether it is None, True or False.
+Not covered, on purpose: all else.  Sizes are bounded (`arithmetic`), since a returned value may be chosen to hurt.
 """
 
 from __future__ import annotations
@@ -10,23 +11,14 @@ import ast
 import cmath
 import math
 import operator
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
+from code_rlvr.verifier.assertions import arithmetic
+from code_rlvr.verifier.assertions.arithmetic import NotPlain
 from code_rlvr.verifier.assertions.bounds import hashing, keyed
-
-MAX_ITEMS = 1_000_000  # of a sequence that is built by repetition or by range()
-MAX_BITS = 1_000_000  # of an integer that is built by a power or a shift
-MAX_TEXT_BITS = 100_000  # of an integer that is written in decimal, which takes quadratic time: 30,103 digits, 15 ms
-PYTHON_WRITES_BITS = 14_000  # of an integer, at least: 4,300 digits
-MAX_PRODUCT = 10_000_000_000  # of the bits of two integers that are multiplied or divided
-
-
-class NotPlain(ValueError):  # noqa: N818  says what the expression is
-    """The expression is outside of what is evaluated."""
+from code_rlvr.verifier.guard.opaque import Opaque
 
 
 def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
@@ -40,11 +32,25 @@ def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
         NotPlain: If the expression uses anything but plain data and the functions listed here.
         ArithmeticError, LookupError, TypeError, ValueError, AttributeError: As Python itself would; ValueError also for
             items that were made to collide (`bounds`).
+        OutOfReach: If it is an opaque value, or asks more of one than may be asked.
     """
     rule = _RULES.get(type(node))
     if rule is None:
         raise NotPlain(f"{type(node).__name__} in {ast.unparse(node)}")
-    return rule(node, values)
+    value = rule(node, values)
+    if isinstance(value, Opaque):
+        raise value.out_of_reach()
+    return value
+
+
+def is_true(node: ast.expr, values: Mapping[str, Any]) -> bool:
+    """Whether an expression is true, which may be an opaque value; raises as `evaluate`."""
+    return bool(_or_opaque(node, values))
+
+
+def _or_opaque(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """As `evaluate`, but an opaque value is handed on: for who asks no more of it than may be asked."""
+    return _RULES[type(node)](node, values) if isinstance(node, _PASSING_ON) else evaluate(node, values)
 
 
 def require_supported(node: ast.expr, names: Collection[str]) -> None:
@@ -102,57 +108,6 @@ def _is_function(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id in FUNCTIONS)
 
 
-def _range(*bounds: int) -> range:
-    items = range(*bounds)
-    if len(items) > MAX_ITEMS:
-        raise NotPlain(f"range of {len(items)} items")
-    return items
-
-
-def _power(base: Any, exponent: Any) -> Any:
-    if not isinstance(exponent, (int, float, complex)):
-        raise NotPlain("a power of a number that is not plain")  # 2 ** Fraction(10**9) is an integer's power too
-    bits = max(base.numerator.bit_length(), base.denominator.bit_length()) if isinstance(base, (int, Fraction)) else 0
-    if isinstance(exponent, int) and bits * abs(exponent) > MAX_BITS:
-        raise NotPlain("a power that is too large")
-    return base**exponent
-
-
-def _quick(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operation of two numbers, unless both are so long that it would take long."""
-
-    def operate(left: Any, right: Any) -> Any:
-        if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right.bit_length() > MAX_PRODUCT:
-            raise NotPlain("an operation of long numbers")
-        return function(left, right)
-
-    return operate
-
-
-def _times(left: Any, right: Any) -> Any:
-    for sequence, count in ((left, right), (right, left)):
-        sizes = isinstance(sequence, (str, bytes, bytearray, list, tuple, deque)) and isinstance(count, int)
-        if sizes and len(sequence) * count > MAX_ITEMS:
-            raise NotPlain("a repetition that is too long")
-    return _quick(operator.mul)(left, right)
-
-
-def _shift(left: int, right: int) -> int:
-    if right > MAX_BITS:
-        raise NotPlain("a shift that is too far")
-    return left << right
-
-
-def _text(*arguments: Any) -> str:
-    """As `str`, also of an integer that has more digits than Python writes in this process."""
-    value = arguments[0] if len(arguments) == 1 else None
-    if type(value) is not int or value.bit_length() <= PYTHON_WRITES_BITS:
-        return str(*arguments)
-    if value.bit_length() > MAX_TEXT_BITS:
-        raise NotPlain("the text of a number that is too long")
-    return format(Decimal(value), "f")
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
@@ -161,12 +116,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         tuple, type, zip, Counter,
     )
 }  # fmt: skip
-FUNCTIONS.update(range=_range, divmod=_quick(divmod), isclose=math.isclose)
+FUNCTIONS.update(range=arithmetic.bounded_range, divmod=arithmetic.quick(divmod), isclose=math.isclose)
 # What is called in place of these; `isinstance(□, set)` still means the type.
 _BOUNDED: dict[type, Callable[..., Any]] = {
     **{function: hashing(function) for function in (set, frozenset, Counter)},
     dict: keyed(dict),
-    str: _text,
+    str: arithmetic.text,
 }
 _MATH = ("ceil", "e", "fabs", "floor", "inf", "isclose", "isinf", "isnan", "nan", "pi", "sqrt", "tau")
 MODULES: dict[str, dict[str, Any]] = {
@@ -187,12 +142,12 @@ _METHODS: dict[type, tuple[str, ...]] = {
 _NOTHING: tuple[str, ...] = ()
 _CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _times, ast.Div: operator.truediv,
-    ast.FloorDiv: _quick(operator.floordiv), ast.Mod: _quick(operator.mod), ast.Pow: _power, ast.LShift: _shift,
-    ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitAnd: operator.and_, ast.BitXor: operator.xor,
-    ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: arithmetic.times, ast.Div: operator.truediv,
+    ast.FloorDiv: arithmetic.quick(operator.floordiv), ast.Mod: arithmetic.quick(operator.mod),
+    ast.Pow: arithmetic.power, ast.LShift: arithmetic.shift, ast.RShift: operator.rshift, ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_, ast.BitXor: operator.xor, ast.UAdd: operator.pos, ast.USub: operator.neg,
+    ast.Invert: operator.invert, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.In: lambda item, items: item in items, ast.NotIn: lambda item, items: item not in items,
 }  # fmt: skip
 
@@ -205,10 +160,15 @@ def _name(node: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _compare(node: Any, values: Mapping[str, Any]) -> Any:
-    left = evaluate(node.left, values)
+    left = _or_opaque(node.left, values)
     for symbol, comparator in zip(node.ops, node.comparators, strict=True):
-        right = evaluate(comparator, values)
-        if not _OPERATORS[type(symbol)](left, right):
+        right = _or_opaque(comparator, values)
+        opaque, other = (left, right) if isinstance(left, Opaque) else (right, left)
+        if isinstance(opaque, Opaque):
+            holds = opaque.compare(type(symbol).__name__, other)
+        else:
+            holds = _OPERATORS[type(symbol)](left, right)
+        if not holds:
             return False
         left = right
     return True
@@ -217,10 +177,16 @@ def _compare(node: Any, values: Mapping[str, Any]) -> Any:
 def _bool_op(node: Any, values: Mapping[str, Any]) -> Any:
     value = None
     for operand in node.values:
-        value = evaluate(operand, values)
+        value = _or_opaque(operand, values)
         if bool(value) is isinstance(node.op, ast.Or):
             break
     return value
+
+
+def _unary(node: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(node.op, ast.Not):
+        return not is_true(node.operand, values)
+    return _OPERATORS[type(node.op)](evaluate(node.operand, values))
 
 
 def _binary(node: Any, values: Mapping[str, Any]) -> Any:
@@ -246,6 +212,8 @@ def _call(node: Any, values: Mapping[str, Any]) -> Any:
         raise NotPlain(f"a call of {ast.unparse(node.func)}")
     if any(keyword.arg is None for keyword in node.keywords):
         raise NotPlain("**")
+    if function is bool and len(node.args) == 1 and not node.keywords:
+        return is_true(node.args[0], values)
     arguments = [evaluate(argument, values) for argument in node.args]
     if function is map:
         arguments[:1] = map(_bounded, arguments[:1])
@@ -273,6 +241,7 @@ def _dict(node: Any, values: Mapping[str, Any]) -> dict[Any, Any]:
     return {evaluate(k, values): evaluate(v, values) for k, v in zip(node.keys, node.values, strict=True)}
 
 
+_PASSING_ON = (ast.Name, ast.BoolOp, ast.IfExp)  # what gives a value as it is
 _RULES: dict[type[ast.AST], Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Constant: lambda node, values: node.value,
     ast.Name: _name,
@@ -280,11 +249,11 @@ _RULES: dict[type[ast.AST], Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Tuple: lambda node, values: tuple(evaluate(item, values) for item in node.elts),
     ast.Set: lambda node, values: _BOUNDED[set]([evaluate(item, values) for item in node.elts]),
     ast.Dict: _dict,
-    ast.UnaryOp: lambda node, values: _OPERATORS[type(node.op)](evaluate(node.operand, values)),
+    ast.UnaryOp: _unary,
     ast.BinOp: _binary,
     ast.BoolOp: _bool_op,
     ast.Compare: _compare,
-    ast.IfExp: lambda node, values: evaluate(node.body if evaluate(node.test, values) else node.orelse, values),
+    ast.IfExp: lambda node, values: _or_opaque(node.body if is_true(node.test, values) else node.orelse, values),
     ast.Attribute: _attribute,
     ast.Call: _call,
     ast.Subscript: _subscript,

@@ -19,7 +19,7 @@ of `code_rlvr`, nor `typing`, and keeps to what Python 3.9 understands.
 | `child` | turns a fresh fork into the program's process, and runs the program |
 | `files`, `limits` | memory files of a test, resource limits |
 | `messages` | how judge and guard talk |
-| `values`, `decoding`, `array` | how arguments and return values cross |
+| `values`, `decoding`, `array`, `opaque` | how arguments and return values cross |
 | `dialogue`, `frames`, `serving` | how a solution answers a checker's calls |
 | `stubs`, `remote`, `raised`, `recorder`, `pytest_stand_in` | how a checker makes them, and reports on its assertions |
 

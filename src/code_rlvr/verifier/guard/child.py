@@ -16,7 +16,7 @@ import types
 from . import kernel
 from .decoding import decode
 from .frames import find_function
-from .values import encode
+from .opaque import encode_answer
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
@@ -117,6 +117,6 @@ def read_arguments() -> tuple[Any, Any]:
 
 def answer_call(function: Any, args: Any, kwargs: Any) -> None:
     """Make the call and write down what it returned."""
-    value = encode(function(*args, **kwargs)).encode("ascii")
+    value = encode_answer(function(*args, **kwargs)).encode("ascii")
     while value:
         value = value[os.write(VALUE_FD, value) :]

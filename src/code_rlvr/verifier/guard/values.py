@@ -17,7 +17,8 @@
 
 An instance of a subclass crosses as its base.  An array does not cross as a list: it is not equal to one.
 
-Covered: writing.  Anything else is a `TypeError`; subclasses refer to it instead (`serving`, `stubs`).
+Covered: writing.  Anything else is a `TypeError`; subclasses refer to it instead (`serving`, `stubs`), and of a whole
+answer to a call `opaque` says what little can be said.
 Not covered: reading (`decoding`).
 """
 
