@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +34,7 @@ from code_rlvr.train.launch import train
 from code_rlvr.train.merge import merge_checkpoint
 from code_rlvr.train.warmstart import WarmStartSettings, warm_start
 from code_rlvr.types import Problem
+from code_rlvr.whole_file import whole_file
 
 INSTRUCTION = ""
 """The small model sees the bare statement: the default instruction would be longer than the problem."""
@@ -154,9 +154,8 @@ def _write_data(config: QuickstartConfig, problems: StarterSet) -> None:
 
 
 def _write_json(file: Path, value: object) -> None:
-    unfinished = file.with_name(file.name + ".unfinished")
-    unfinished.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    os.replace(unfinished, file)
+    with whole_file(file) as unfinished:
+        unfinished.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
 def _warm_start(config: QuickstartConfig, stages: Stages) -> None:

@@ -9,7 +9,6 @@ Covered: what the page shows.  Not covered: drawing (`plots`), layout (``templat
 from __future__ import annotations
 
 import json
-import os
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
@@ -28,6 +27,7 @@ from code_rlvr.errors import DataError
 from code_rlvr.report.html import content_security_policy, read_asset
 from code_rlvr.report.palette import TONES, css_variables
 from code_rlvr.report.visible import make_visible
+from code_rlvr.whole_file import whole_file
 
 EXAMPLES = 20  # of each finding
 SOURCES = 15  # data sources that are named
@@ -53,10 +53,9 @@ def write_page(file: Path, result: AuditResult) -> None:
         DataError: It cannot be written.
     """
     text = render_page(result)
-    unfinished = file.with_name(file.name + ".unfinished")
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, file)
+        with whole_file(file) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(f"cannot write {file}: {error.strerror}") from None
 

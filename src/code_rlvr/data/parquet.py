@@ -7,7 +7,6 @@ Columns: ``prompt`` (chat list), ``reward_model`` {style, ground_truth}, ``data_
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from code_rlvr.data.prompts import build_prompt
 from code_rlvr.types import Problem
+from code_rlvr.whole_file import whole_file
 
 ROWS_AT_ONCE = 256  # in memory, and in a row group
 SCHEMA = pa.schema(
@@ -51,11 +51,9 @@ def write_parquet(file: Path, problems: Iterable[Problem], *, split: str, instru
         }
         for index, problem in enumerate(problems)
     )
-    unfinished = file.with_name(file.name + ".unfinished")
     written = 0
-    with pq.ParquetWriter(unfinished, SCHEMA) as writer:
+    with whole_file(file) as unfinished, pq.ParquetWriter(unfinished, SCHEMA) as writer:
         while some := list(itertools.islice(rows, ROWS_AT_ONCE)):
             writer.write_table(pa.Table.from_pylist(some, schema=SCHEMA))
             written += len(some)
-    os.replace(unfinished, file)
     return written

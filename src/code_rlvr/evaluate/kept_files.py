@@ -12,6 +12,7 @@ from pathlib import Path
 
 from code_rlvr.data.rows import DataFile
 from code_rlvr.errors import DataError
+from code_rlvr.whole_file import whole_file
 
 
 def cache_folder() -> Path:
@@ -34,17 +35,13 @@ def keep(file: DataFile, dataset: str, commit: str) -> DataFile:
 def _fetched(file: DataFile, copy: Path) -> Path:
     if copy.is_file():
         return copy
-    unfinished = copy.with_name(f".{copy.name}.{os.getpid()}.unfinished")
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with file.open() as source, unfinished.open("wb") as target:
+        with file.open() as source, whole_file(copy) as unfinished, unfinished.open("wb") as target:
             shutil.copyfileobj(source, target, 1 << 20)
-        os.replace(unfinished, copy)
     except OSError as error:
         raise DataError(
             f"cannot keep {file.name} in {copy.parent}: {error.strerror or error}; make room, or set "
             "XDG_CACHE_HOME to a folder on another disk"
         ) from None
-    finally:
-        unfinished.unlink(missing_ok=True)
     return copy

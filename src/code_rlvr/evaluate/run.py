@@ -11,7 +11,6 @@ Not covered: what a benchmark is (`benchmarks`), sampling and grading (`generate
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +36,7 @@ from code_rlvr.progress import Stages
 from code_rlvr.types import Limits
 from code_rlvr.verifier.judge import Judge
 from code_rlvr.verifier.sandbox import Isolation
+from code_rlvr.whole_file import whole_file
 
 MAX_NEW_TOKENS = 1024
 """Longest response where neither the command nor the model's run says."""
@@ -266,9 +266,8 @@ def write_json(file: Path, value: BaseModel) -> None:
     Raises:
         DataError: There is no room, or no right to.
     """
-    unfinished = file.with_name(f".{file.name}.unfinished")
     try:
-        unfinished.write_text(value.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        os.replace(unfinished, file)
+        with whole_file(file) as unfinished:
+            unfinished.write_text(value.model_dump_json(indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise DataError(f"cannot write {file}: {error.strerror}; make room, and the same command goes on") from None

@@ -18,6 +18,7 @@ from types import TracebackType
 
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.scores import SampleRecord, read_samples
+from code_rlvr.whole_file import whole_file
 
 Key = tuple[str, int]
 """Problem and number of a sample."""
@@ -88,11 +89,9 @@ class SampleFile:
             DataError: It cannot be written; the file stays as it was.
         """
         keys = dict.fromkeys([*first, *self.records])
-        unfinished = self._path.with_name(f".{self._path.name}.unfinished")
         try:
-            with unfinished.open("w", encoding="utf-8") as stream:
+            with whole_file(self._path) as unfinished, unfinished.open("w", encoding="utf-8") as stream:
                 stream.writelines(self.records[key].model_dump_json() + "\n" for key in keys)
-            os.replace(unfinished, self._path)
         except OSError as error:
             raise DataError(f"cannot write {self._path}: {error.strerror}; make room and try again") from None
 

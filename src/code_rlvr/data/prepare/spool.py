@@ -10,7 +10,6 @@ Not covered: what makes a row a candidate (`scan`), which of them stay (`select`
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from code_rlvr.data.sources.source import Reason
+from code_rlvr.whole_file import whole_file
 
 Split = Literal["train", "validation"]
 SPLITS: tuple[Split, ...] = ("train", "validation")
@@ -147,9 +147,8 @@ class Spool:
             part = PartWriter(writer)
             yield part
         summary = PartSummary(part.rows, part.not_code, tuple(part.dropped), part.candidates)
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(asdict(summary)), "utf-8")
-        os.replace(unfinished, path.with_suffix(".json"))
+        with whole_file(path.with_suffix(".json")) as unfinished:
+            unfinished.write_text(json.dumps(asdict(summary)), "utf-8")
 
     def summaries(self, split: Split) -> Iterator[PartSummary]:
         """What became of all rows, in the order of files and blocks."""

@@ -16,7 +16,6 @@ Not covered: reading data sets (`evaluate.benchmarks`).
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from code_rlvr.evaluate.benchmark import Benchmark, Numbers, Programming
 from code_rlvr.evaluate.evalscope.job import BenchmarkName
 from code_rlvr.evaluate.gsm8k import NumberProblem
 from code_rlvr.types import Problem
+from code_rlvr.whole_file import whole_file
 
 Row = dict[str, Any]
 
@@ -57,11 +57,10 @@ class Rows:
         Raises:
             DataError: It cannot be written.
         """
-        unfinished = file.with_name(f".{file.name}.unfinished")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text(self.to_text(), encoding="utf-8")
-            os.replace(unfinished, file)
+            with whole_file(file) as unfinished:
+                unfinished.write_text(self.to_text(), encoding="utf-8")
         except OSError as error:
             raise DataError(f"cannot write {file}: {error.strerror}; name another folder with --out") from None
 
