@@ -24,6 +24,9 @@ from typing import Any
 
 from code_rlvr.errors import DataError
 
+MERGE_RECORD = "merge.json"
+"""In a folder of merged weights: where they come from, and what was proven about them."""
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -74,6 +77,10 @@ class RunFolder:
     @property
     def merged(self) -> Path:
         return self.path / "merged"
+
+    @property
+    def merge_record(self) -> Path:
+        return self.merged / MERGE_RECORD
 
     @property
     def eval(self) -> Path:

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from PIL import ImageColor
 
+from code_rlvr.health import HealthThresholds
 from code_rlvr.report.compare import render_comparison
 from code_rlvr.report.compare.run_styles import RUN_STYLES
-from code_rlvr.report.health import HealthThresholds
 from code_rlvr.report.palette import TONES
 from code_rlvr.report.run_state import read_state
 from code_rlvr.report.sources import find_sources

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from code_rlvr.config import Section, load_config
 from code_rlvr.errors import ConfigError
+from code_rlvr.health import RULES, HealthThresholds
+from code_rlvr.health.page import mark_settings, page
 from code_rlvr.report.catalogue import CATALOGUE, describe
-from code_rlvr.report.health import RULES, HealthThresholds
-from code_rlvr.report.health.page import mark_settings, page
 from code_rlvr.train.config import TrainConfig
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "health.md"
@@ -22,7 +22,7 @@ FOR_VERL = {"actor_rollout_ref.actor.grad_clip", "critic.grad_clip", "trainer.cr
 
 
 def test_the_page_is_what_the_rules_say() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == page(), "run python -m code_rlvr.report.health.page > docs/health.md"
+    assert DOCUMENT.read_text(encoding="utf-8") == page(), "run python -m code_rlvr.health.page > docs/health.md"
 
 
 def test_the_page_lists_every_rule_and_every_threshold() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from code_rlvr.report.health import HealthThresholds, Level, diagnose
+from code_rlvr.health import HealthThresholds, Level, diagnose
 from tests.unit.health_runs import healthy_run
 
 LENGTHS = (1, 3, 5, 8, 12, 20, 35, 60, 100, 200, 400, 1000)
@@ -12,7 +12,7 @@ BATCHES = ((8, 1), (16, 1), (64, 1), (256, 1), (32, 4), (8, 8), (128, 8))
 """Prompts of a batch, samples of a prompt."""
 RUNS = 200
 MOST_WARNINGS = 0.02
-"""Share of runs.  Of 3,000 such runs with other seeds 5 raised a warning and one, of 8 samples a step, a danger."""
+"""Share of runs; `benchmarks/health.py` counts over more of them."""
 
 
 def test_200_healthy_runs_raise_no_danger_and_hardly_a_warning() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from code_rlvr.report.health import HealthThresholds, Phase, find_phases
+from code_rlvr.health import HealthThresholds, Phase, find_phases
 from code_rlvr.runs import StepMetrics
 from tests.unit.health_runs import InventedRun
 

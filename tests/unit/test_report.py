@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from code_rlvr.errors import DataError
-from code_rlvr.report.html import build_report, render_metrics_report
+from code_rlvr.health import HealthThresholds
+from code_rlvr.report.html import build_report, render_report
+from code_rlvr.report.run_state import read_state
+from code_rlvr.report.sources import Source
 from code_rlvr.runs import RunFolder
 from tests.synthetic_run import make_run, record
 
@@ -227,19 +230,14 @@ def test_metrics_file_alone_has_a_report(tmp_path: Path) -> None:
         for step in range(1, 31)
     ]
     file.write_text("".join(json.dumps(one) + "\n" for one in lines) + '{"step": 31, "da', encoding="utf-8")
-    page = Page(render_metrics_report(file))
-    assert "verl.jsonl" in page.text
+    page = Page(render_report(read_state(Source("of a friend", file), HealthThresholds())))
+    assert page.text.startswith("of a friend")
     assert "The training score went from 0.14 to 0.68" in page.text
     assert "verl.jsonl: 1 of 31 lines cannot be read (line 31)" in page.text
     assert "checks could not be made, for lack of a metric" in page.text
     assert "not recorded" not in page.text
     assert "from a file of metrics" in page.text
     assert sum(attrs.get("role") == "img" for _, attrs in page.tags) == 3
-
-
-def test_metrics_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is not a file of metrics; give a run's folder"):
-        render_metrics_report(tmp_path / "nowhere.jsonl")
 
 
 def test_older_run_says_what_it_did_not_record(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from code_rlvr.errors import DataError
+from code_rlvr.health import HealthThresholds
 from code_rlvr.report.as_json import to_json
 from code_rlvr.report.as_text import show_states, to_text
-from code_rlvr.report.health import HealthThresholds
 from code_rlvr.report.run_state import RunState, read_state
 from code_rlvr.report.sources import MAX_SOURCES, find_sources, require
 from code_rlvr.runs import RunFolder

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from code_rlvr.health import Finding, Level
 from code_rlvr.report.config_difference import compare_with_base
 from code_rlvr.report.facts import make_facts
-from code_rlvr.report.health import Finding, Level
 from code_rlvr.report.health_section import Health, beside
 from code_rlvr.report.inputs import RunInputs
 from code_rlvr.report.program import Program
@@ -17,7 +17,7 @@ from code_rlvr.train.start_facts import describe_start
 
 
 def facts_of(**known: object) -> dict[str, str]:
-    run = RunInputs("run", {}, "", {}, [StepMetrics(1, {"timing_s/step": 2.0})])
+    run = RunInputs({}, "", {}, [StepMetrics(1, {"timing_s/step": 2.0})])
     return dict(make_facts(RunInputs(**{**vars(run), **known})))  # type: ignore[arg-type]
 
 

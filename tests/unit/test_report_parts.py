@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from code_rlvr.evaluate.compare import Difference
 from code_rlvr.evaluate.scores import Interval
-from code_rlvr.report.curves import Points, comfortable_bounds, pick_curve, smooth, thin_out, time_split, verdict_shares
+from code_rlvr.report.curves import comfortable_bounds, pick_curve, time_split, verdict_shares
 from code_rlvr.report.evaluation import Row
 from code_rlvr.report.headline import headline
 from code_rlvr.report.highlighting import highlight_response
@@ -24,13 +25,14 @@ from code_rlvr.report.programs import choose_programs
 from code_rlvr.report.verdict_records import read_records
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import StepMetrics
+from code_rlvr.smoothing import Points, smooth, thin_out
 from tests.synthetic_run import make_run
 
 INVISIBLE = {*map(chr, range(32)), "\x7f", "\u200b", "\u202e", "\u2066", "\ufeff"} - {"\n", "\t"}
 
 
 def run_of(*metrics: StepMetrics, planned: int = 80) -> RunInputs:
-    return RunInputs("run", {"trainer": {"steps": planned}}, "", {}, list(metrics))
+    return RunInputs({"trainer": {"steps": planned}}, "", {}, list(metrics))
 
 
 def trained(steps: int) -> RunInputs:
@@ -76,6 +78,12 @@ def test_interval_next_to_zero_is_not_rounded_onto_it() -> None:
 
 def test_run_that_broke_off_says_how_far_it_came() -> None:
     assert headline(trained(53), [row(0.26, 0.21, 0.31)]).endswith("in 53 of 80 steps.")
+
+
+def test_the_step_that_was_merged_is_the_one_that_was_evaluated() -> None:
+    run = dataclasses.replace(trained(53), merged_step=35)
+    assert headline(run, [row(0.26, 0.21, 0.31)]).endswith("in 35 of 80 steps.")
+    assert headline(dataclasses.replace(trained(80), merged_step=80), [row(0.26, 0.21, 0.31)]).endswith("in 80 steps.")
 
 
 def test_missing_evaluation_is_said_and_validation_has_no_interval() -> None:

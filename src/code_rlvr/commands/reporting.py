@@ -17,7 +17,7 @@ from code_rlvr.commands import app, errors
 from code_rlvr.errors import PreflightError, UsageError
 
 if TYPE_CHECKING:
-    from code_rlvr.report.health import HealthThresholds
+    from code_rlvr.health import HealthThresholds
     from code_rlvr.report.sources import Source
 
 Runs = Annotated[
@@ -36,7 +36,10 @@ AsText = Annotated[bool, typer.Option("--text", help="The same to read, at 80 co
 Watch = Annotated[bool, typer.Option("--watch", help="Serve the page, and renew it while the runs train.")]
 Host = Annotated[str, typer.Option(help="With --watch: address to listen on. Everyone who reaches it can read.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="With --watch: 0 is any that is free.")]
-Config = Annotated[Path | None, typer.Option(help="TOML file with a [health] table: when a rule of health speaks.")]
+Config = Annotated[
+    Path | None,
+    typer.Option(help="TOML file with a [health] table: when a rule speaks, in place of the run's own settings."),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="health.NAME=VALUE", help="One such threshold. Repeatable.")
 ]
@@ -72,25 +75,23 @@ def report(
     from code_rlvr.report.settings import ReportConfig
     from code_rlvr.report.sources import find_sources, require, without_metrics
 
-    thresholds = load_config(ReportConfig, config, settings or ()).health
+    asked = load_config(ReportConfig, config, settings or ()).health
     sources = find_sources(runs)
     if watch:
         from code_rlvr.report.watch import watch as run_watch
 
-        run_watch(
-            sources, lambda: _page(sources, thresholds), host, port, lambda line: errors.print(line, markup=False)
-        )
+        run_watch(sources, lambda: _page(sources, asked), host, port, lambda line: errors.print(line, markup=False))
         return
     require(sources)
     for line in without_metrics(sources):
         errors.print(line, markup=False)
     if as_json or as_text:
-        _show(sources, thresholds, out, as_json=as_json)
+        _show(sources, asked, out, as_json=as_json)
         return
     from code_rlvr.report.html import write_page
 
     file = out or _usual_file(sources)
-    write_page(file, _page(sources, thresholds))
+    write_page(file, _page(sources, asked))
     typer.echo(str(file))
 
 
@@ -102,26 +103,22 @@ def _require_packages() -> None:
             raise PreflightError(f"a report needs {needed}; install it with: pip install 'code-rlvr[report]'")
 
 
-def _page(sources: Sequence[Source], thresholds: HealthThresholds) -> str:
+def _page(sources: Sequence[Source], asked: HealthThresholds) -> str:
     from code_rlvr.report.compare import render_comparison
-    from code_rlvr.report.html import render_metrics_report, render_report
+    from code_rlvr.report.html import render_report
     from code_rlvr.report.run_state import read_state
 
-    if len(sources) > 1:
-        return render_comparison([read_state(source, thresholds) for source in sources])
-    source = sources[0]
-    if source.is_file:
-        return render_metrics_report(source.path, thresholds)
-    return render_report(source.run, thresholds)
+    states = [read_state(source, asked) for source in sources]
+    return render_comparison(states) if len(states) > 1 else render_report(states[0])
 
 
-def _show(sources: Sequence[Source], thresholds: HealthThresholds, out: Path | None, *, as_json: bool) -> None:
+def _show(sources: Sequence[Source], asked: HealthThresholds, out: Path | None, *, as_json: bool) -> None:
     from code_rlvr.report.as_json import to_json
     from code_rlvr.report.as_text import show_states, to_text
     from code_rlvr.report.html import write_page
     from code_rlvr.report.run_state import read_state
 
-    states = [read_state(source, thresholds) for source in sources]
+    states = [read_state(source, asked) for source in sources]
     if not as_json and out is None and sys.stdout.isatty():
         show_states(states, Console(highlight=False))
         return

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
+from code_rlvr.health import Finding
 from code_rlvr.report.catalogue import describe
 from code_rlvr.report.compare.differences import list_differences
 from code_rlvr.report.curves import time_split
 from code_rlvr.report.evaluation import Figure, Row
 from code_rlvr.report.facts import make_facts
-from code_rlvr.report.health import Finding
 from code_rlvr.report.run_state import RunState
 
 FORMAT = 1

@@ -15,12 +15,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from code_rlvr.health import Finding, Level
 from code_rlvr.report.as_json import split_time
 from code_rlvr.report.catalogue import Direction, describe
 from code_rlvr.report.compare.differences import SettingDifference, list_differences
 from code_rlvr.report.curves import STAGES
 from code_rlvr.report.evaluation import Figure, Row
-from code_rlvr.report.health import Finding, Level
 from code_rlvr.report.main_metrics import choose_metrics
 from code_rlvr.report.numbers_as_text import format_number, format_signed
 from code_rlvr.report.run_state import RunState

@@ -11,17 +11,18 @@ from itertools import chain
 
 import numpy as np
 
+from code_rlvr.health import Phase
 from code_rlvr.report.catalogue import describe
 from code_rlvr.report.chart import Chart, ChartGroup, unit_and_direction
 from code_rlvr.report.chart_specs import CHART_GROUPS, ChartSpec
 from code_rlvr.report.charts import SHARE_BOUNDS, VALIDATION_TONES, draw_curve
-from code_rlvr.report.curves import Curve, Floats, comfortable_bounds, pick_curve
-from code_rlvr.report.health import Phase
+from code_rlvr.report.curves import Curve, comfortable_bounds, pick_curve
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.series_charts import make_advantage_chart, make_source_chart
 from code_rlvr.report.solve_history import History
 from code_rlvr.report.stack_charts import make_outcome_chart, make_time_chart, make_verdict_chart
 from code_rlvr.runs import StepMetrics
+from code_rlvr.smoothing import Floats
 
 
 def make_chart_groups(

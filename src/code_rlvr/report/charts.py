@@ -24,9 +24,10 @@ from bokeh.models.renderers import DataRenderer
 from bokeh.plotting import figure
 from markupsafe import escape
 
-from code_rlvr.report.curves import Curve, Floats, Stack
-from code_rlvr.report.health import Phase
+from code_rlvr.health import Phase
+from code_rlvr.report.curves import Curve, Stack
 from code_rlvr.report.palette import light, phase_tone
+from code_rlvr.smoothing import Floats
 
 VALIDATION_TONES = ("validation", "validation-2", "validation-3")
 SERIES_TONES = ("series-1", "series-2", "series-3", "series-4", "series-5", "series-6")

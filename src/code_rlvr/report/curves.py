@@ -1,6 +1,6 @@
 """From metrics to what is drawn: curves with a smoothed line, and parts that add up to a whole.
 
-Covered: picking, smoothing, thinning out; pure functions.  Not covered: drawing (`charts`).
+Covered: picking; pure functions.  Not covered: smoothing (`smoothing`), drawing (`charts`).
 """
 
 from __future__ import annotations
@@ -11,14 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from code_rlvr.runs import StepMetrics
-
-Floats = npt.NDArray[np.float64]
-
-MAX_POINTS = 600
-"""Points of one curve; longer runs are averaged over neighbouring steps."""
+from code_rlvr.smoothing import MAX_POINTS, Floats, Points, smooth, smoothing_width, thin_out
 
 VERDICTS = {
     "accepted": "accepted",
@@ -44,14 +39,6 @@ STAGES = {
     "other": "other",
 }
 """Stages of a step, in order; `other` is what is left of the step: advantages, checkpoints."""
-
-
-@dataclass(frozen=True)
-class Points:
-    """Values at steps, in order; both of shape [points]."""
-
-    steps: Floats
-    values: Floats
 
 
 @dataclass(frozen=True)
@@ -125,11 +112,6 @@ def steps_per_point(steps: Sequence[StepMetrics]) -> int:
     return max(1, math.ceil(len(steps) / MAX_POINTS))
 
 
-def smoothing_width(points: int) -> float:
-    """Standard deviation of the smoothing kernel, in points: a thirtieth of the run."""
-    return max(1.0, points / 30)
-
-
 def pick_curve(steps: Sequence[StepMetrics], name: str, validation_key: str | None = None) -> Curve:
     """Take one metric out of the run.
 
@@ -152,40 +134,6 @@ def _pick_validation(steps: Sequence[StepMetrics], key: str) -> dict[str, Points
     pattern = re.compile(rf"val-(?:core|aux)/(?P<source>.+)/{re.escape(key)}/mean@\d+")
     names = {match["source"]: name for one in steps for name in one.data if (match := pattern.fullmatch(name))}
     return {source: _pick(steps, name) for source, name in sorted(names.items())}
-
-
-def thin_out(points: Points, group: int) -> Points:
-    """Average over groups of neighbouring points.
-
-    Args:
-        points: At least none.
-        group: Size of a group; 1 changes nothing.
-    """
-    if group <= 1:
-        return points
-    starts = np.arange(0, len(points.values), group)
-    sizes = np.diff([*starts, len(points.values)])
-    return Points(np.add.reduceat(points.steps, starts) / sizes, np.add.reduceat(points.values, starts) / sizes)
-
-
-def smooth(points: Points, width: float) -> Floats:
-    """Smooth with a Gaussian kernel, which does not lag behind as a running average would.
-
-    Args:
-        points: Values at steps, equally spaced or not.
-        width: Standard deviation of the kernel, in typical distances between points.
-
-    Returns:
-        Smoothed values, shape [points].
-
-    Source: the kernel estimator of Nadaraya 1964 and Watson 1964.
-    """
-    if len(points.values) < 3:
-        return points.values
-    scale = width * float(np.median(np.diff(points.steps)))
-    weights = np.exp(-0.5 * ((points.steps[:, None] - points.steps[None, :]) / scale) ** 2)
-    smoothed: Floats = weights @ points.values / weights.sum(axis=1)
-    return smoothed
 
 
 def verdict_shares(steps: Sequence[StepMetrics]) -> Stack:

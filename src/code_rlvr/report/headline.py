@@ -48,15 +48,16 @@ def _compared(row: Row, change: Difference, run: RunInputs) -> str:
     verb = ("rose" if change.change > 0 else "fell") if excludes_zero else "went"
     sentence = (
         f"{row.label.removesuffix(' problems')} Pass@1 ({row.decoding.split(',')[0]}) {verb} from "
-        f"{change.before:.2f} to {change.after:.2f} ({format_difference(change)}){_in_steps(run)}"
+        f"{change.before:.2f} to {change.after:.2f} ({format_difference(change)}){_in_steps(run, run.merged_step)}"
     )
     if excludes_zero:
         return sentence + "."
     return sentence + ": the interval includes 0, so this is no evidence of a change."
 
 
-def _in_steps(run: RunInputs) -> str:
-    done, planned = run.trained_steps, run.setting("trainer.steps")
+def _in_steps(run: RunInputs, step: int | None = None) -> str:
+    """Up to which of the planned steps; `step` is the model's own, if that is not the last."""
+    done, planned = step or run.trained_steps, run.setting("trainer.steps")
     if not done:
         return ""
     if isinstance(planned, int) and planned > done:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from code_rlvr.report.health import Finding, HealthThresholds, Level, Phase, diagnose, find_phases, unapplied
+from code_rlvr.health import Finding, HealthThresholds, Level, Phase, diagnose, find_phases, unapplied
 from code_rlvr.report.palette import phase_tone
 from code_rlvr.report.program import Program
 from code_rlvr.report.program_section import ProgramCard, make_card

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from importlib import metadata
 from importlib.resources import files
@@ -27,35 +26,36 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from code_rlvr.errors import DataError
+from code_rlvr.health import HealthThresholds
 from code_rlvr.report.chart import ChartGroup
 from code_rlvr.report.chart_section import make_chart_groups, validation_legend
 from code_rlvr.report.config_difference import compare_with_base
 from code_rlvr.report.curves import steps_per_point
-from code_rlvr.report.evaluation import Row, make_rows, read_evaluations
 from code_rlvr.report.facts import make_facts, make_metric_lines
-from code_rlvr.report.headline import headline
-from code_rlvr.report.health import HealthThresholds
-from code_rlvr.report.health_section import Health, beside, examine, make_finding_cards, make_phase_notes
-from code_rlvr.report.inputs import RunInputs, read_inputs, read_metrics_file
+from code_rlvr.report.health_section import Health, beside, make_finding_cards, make_phase_notes
+from code_rlvr.report.inputs import RunInputs
 from code_rlvr.report.numbers_as_text import format_signed
 from code_rlvr.report.palette import SOLVE_RATES, TONES, css_variables
 from code_rlvr.report.program_section import make_browser
 from code_rlvr.report.programs import choose_programs
 from code_rlvr.report.prompts import find_prompts
+from code_rlvr.report.run_state import RunState, read_state
 from code_rlvr.report.samples import choose_samples
 from code_rlvr.report.solve_history import History, make_histories
 from code_rlvr.report.solve_map import SolveMap, make_solve_map
+from code_rlvr.report.sources import Source
 from code_rlvr.report.verdict_records import Records, read_records
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import RunFolder
+from code_rlvr.whole_file import whole_file
 
 
-def build_report(run: RunFolder, thresholds: HealthThresholds | None = None) -> Path:
+def build_report(run: RunFolder, asked: HealthThresholds | None = None) -> Path:
     """Write ``report.html`` of a run, finished or not; an older one is replaced.
 
     Args:
         run: The run's folder.  What is missing or damaged in it is said in the report.
-        thresholds: Of the health rules; the defaults if None.
+        asked: Thresholds of the health rules; those that are set in it win over the run's own.
 
     Returns:
         The report.
@@ -65,7 +65,8 @@ def build_report(run: RunFolder, thresholds: HealthThresholds | None = None) -> 
     """
     if not run.path.is_dir():
         raise DataError(f"{run.path} is not the folder of a run")
-    write_page(run.report, render_report(run, thresholds))
+    state = read_state(Source(run.path.resolve().name, run.path), asked or HealthThresholds())
+    write_page(run.report, render_report(state))
     return run.report
 
 
@@ -75,59 +76,34 @@ def write_page(file: Path, text: str) -> None:
     Raises:
         DataError: It cannot be written.
     """
-    unfinished = file.with_name(file.name + ".unfinished")
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, file)
+        with whole_file(file) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(f"cannot write {file}: {error.strerror}") from None
 
 
-def render_report(run: RunFolder, thresholds: HealthThresholds | None = None) -> str:
-    """Return the report of a run as HTML.
+def render_report(state: RunState) -> str:
+    """Return the report of one run, or of a file of metrics alone, as HTML.
 
     Args:
-        run: The run's folder.
-        thresholds: Of the health rules; the defaults if None.
+        state: The run; its verdict records are read here, where they are shown.
     """
-    losses: list[str] = []
-    inputs = read_inputs(run, losses)
-    health = examine(inputs.steps, thresholds or HealthThresholds())
-    rows = [row for one in read_evaluations(run.eval, losses) for row in make_rows(one, losses)]
-    records = read_records(run.verdicts, losses, health.windows)
-    return _render(inputs, health, rows, records, losses, run)
-
-
-def render_metrics_report(file: Path, thresholds: HealthThresholds | None = None) -> str:
-    """Return the report of a metrics file alone, e.g. verl's own file log of a run that was not started here.
-
-    Args:
-        file: JSONL of ``{"step": …, "data": {…}}``; lines that cannot be read are said in the report.
-        thresholds: Of the health rules; the defaults if None.
-
-    Raises:
-        DataError: There is no such file.
-    """
-    losses: list[str] = []
-    inputs = read_metrics_file(file, losses)
-    health = examine(inputs.steps, thresholds or HealthThresholds())
-    return _render(inputs, health, [], Records(), losses, None)
-
-
-def _render(
-    inputs: RunInputs, health: Health, rows: Sequence[Row], records: Records, losses: list[str], run: RunFolder | None
-) -> str:
+    inputs, health, losses = state.inputs, state.health, list(state.losses)
+    run = None if state.source.is_file else state.source.run
+    records = read_records(run.verdicts, losses, health.windows) if run else Records()
     histories = make_histories(records.visits)
     solve_map = make_solve_map(records, histories)
     context = {
+        "name": make_visible(state.name, 200),
         "run": inputs,
         "command": make_visible(inputs.command, 20_000),
         "config": make_visible(json.dumps(inputs.config, indent=2), 50_000) if inputs.config else "",
         "difference": compare_with_base(inputs.config, _preset(inputs)),
-        "headline": make_visible(headline(inputs, rows), 1_000),
+        "headline": make_visible(state.headline, 1_000),
         "health": health,
         "facts": make_facts(inputs),
-        "rows": rows,
+        "rows": state.rows,
         "solve_map": solve_map,
         "solve_rates": SOLVE_RATES,
         "metric_groups": make_metric_lines(inputs.steps),

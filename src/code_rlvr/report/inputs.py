@@ -29,23 +29,23 @@ class RunInputs:
     """What is known of a run, evaluations and programs apart.
 
     Args:
-        name: The folder's name.
         config: ``config.json`` as it stands there; empty if it cannot be read.
         command: The trainer's command line, or empty.
         versions: Library to version; empty if the run did not record them.
         steps: Metrics in the order of steps; 0 is the validation before training.
         data: ``data.json``: the files of problems, with hashes; empty if the run did not record them.
         start: ``start.json``: the machine, the commit and the preset; likewise.
+        merged_step: The step whose weights were merged, and so evaluated; None if nothing was merged.
         is_folder: Whether there is a folder of a run, and not a metrics file alone.
     """
 
-    name: str
     config: dict[str, Any]
     command: str
     versions: dict[str, str]
     steps: list[StepMetrics]
     data: dict[str, Any] = field(default_factory=dict)
     start: dict[str, Any] = field(default_factory=dict)
+    merged_step: int | None = None
     is_folder: bool = True
 
     def setting(self, path: str) -> Any:
@@ -74,14 +74,15 @@ def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
     versions = _read_object(run.versions, newer)
     steps = read_good_metrics(run.metrics, losses)
     _say_unjudged(steps, losses)
+    merged_step = _read_object(run.merge_record, newer).get("step")
     return RunInputs(
-        name=run.path.resolve().name,
         config=_read_object(run.config, losses),
         command=_read_text(run.command, losses).strip(),
         versions={str(key): str(value) for key, value in versions.items()},
         steps=steps,
         data=_read_object(run.data, newer),
         start=_read_object(run.path / START_FILE, newer),
+        merged_step=merged_step if isinstance(merged_step, int) else None,
     )
 
 
@@ -101,7 +102,7 @@ def read_metrics_file(file: Path, losses: list[str]) -> RunInputs:
         )
     steps = read_good_metrics(file, losses)
     _say_unjudged(steps, losses)
-    return RunInputs(file.name, {}, "", {}, steps, is_folder=False)
+    return RunInputs({}, "", {}, steps, is_folder=False)
 
 
 def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from code_rlvr.health import HealthThresholds
 from code_rlvr.report.curves import Curve, pick_curve
 from code_rlvr.report.evaluation import Evaluation, Row, make_rows, read_evaluations
 from code_rlvr.report.headline import headline
-from code_rlvr.report.health import HealthThresholds
 from code_rlvr.report.health_section import Health, examine
 from code_rlvr.report.inputs import RunInputs, read_inputs, read_metrics_file
+from code_rlvr.report.settings import choose_thresholds
 from code_rlvr.report.sources import Source
 from code_rlvr.runs import StepMetrics
 
@@ -67,12 +68,12 @@ class RunState:
         return pick_curve(self.steps, name)
 
 
-def read_state(source: Source, thresholds: HealthThresholds) -> RunState:
+def read_state(source: Source, asked: HealthThresholds) -> RunState:
     """Read and diagnose a run; damage is said in `RunState.losses`, nothing is raised over it.
 
     Args:
         source: A run or a file of metrics.
-        thresholds: When the rules of health speak.
+        asked: Thresholds of the health rules; those that are set in it win over the run's own.
     """
     losses: list[str] = []
     evaluations: list[Evaluation] = []
@@ -88,6 +89,6 @@ def read_state(source: Source, thresholds: HealthThresholds) -> RunState:
         headline=headline(inputs, rows),
         evaluations=evaluations,
         rows=rows,
-        health=examine(inputs.steps, thresholds),
+        health=examine(inputs.steps, choose_thresholds(inputs.config, asked, losses)),
         losses=losses,
     )

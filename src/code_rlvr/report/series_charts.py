@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from code_rlvr.health import Phase
 from code_rlvr.report.catalogue import describe
 from code_rlvr.report.chart import Chart
 from code_rlvr.report.charts import SERIES_TONES, SHARE_BOUNDS, draw_lines
 from code_rlvr.report.curves import Curve, comfortable_bounds, pick_curve
-from code_rlvr.report.health import Phase
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import StepMetrics

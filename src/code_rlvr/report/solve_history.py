@@ -14,8 +14,9 @@ from enum import Enum
 
 import numpy as np
 
-from code_rlvr.report.curves import MAX_POINTS, Points, Stack, thin_out
+from code_rlvr.report.curves import Stack
 from code_rlvr.report.verdict_records import Visit
+from code_rlvr.smoothing import MAX_POINTS, Points, thin_out
 
 CHANGE = 1 / 3
 """Difference of solve rates, second half of a problem's steps less the first, from which on it counts as a change."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from code_rlvr.config import Section
+from code_rlvr.health import HealthThresholds
 from code_rlvr.reward import PolicyName, RewardPolicy
 from code_rlvr.runs import RunFolder
 from code_rlvr.types import Limits
@@ -237,6 +238,7 @@ class TrainConfig(Section):
     rollout: RolloutConfig = RolloutConfig()
     reward: RewardConfig = RewardConfig()
     trainer: TrainerConfig = TrainerConfig()
+    health: HealthThresholds = HealthThresholds()
     verl: tuple[str, ...] = ()
     """Words for verl's own configuration, which come last and win; `--` on the command line adds to them."""
 

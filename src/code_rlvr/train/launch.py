@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from code_rlvr.errors import TrainingError, UsageError
+from code_rlvr.errors import DataError, TrainingError, UsageError
 from code_rlvr.runs import RunFolder, StepMetrics, read_metrics
 from code_rlvr.train import checkpoints, preflight
 from code_rlvr.train.config import TrainConfig
@@ -143,7 +143,8 @@ def _run(config: TrainConfig, start_step: int, say: Say) -> TrainResult:
     words = verl_overrides(config, ray_dir=scratch, environment=environment)
     command = [sys.executable, "-m", "verl.trainer.main_ppo", *words]
     run.command.write_text(shlex.join(command) + "\n", encoding="utf-8")
-    follower = _Follower(config, MetricsTail(segment, run.metrics), say)
+    warnings = EarlyWarnings(config.health, config.trainer.steps, _earlier_steps(run, start_step))
+    follower = _Follower(config, MetricsTail(segment, run.metrics), warnings, say)
     say(f"starting Ray and verl takes about a minute; their output goes to {_log(run)}")
     with SupervisedCommand(command, _log(run), {**os.environ, **environment}, scratch) as trainer:
         while (code := trainer.poll()) is None:
@@ -157,15 +158,24 @@ def _run(config: TrainConfig, start_step: int, say: Say) -> TrainResult:
     return TrainResult(run, done, follower.last)
 
 
+def _earlier_steps(run: RunFolder, start_step: int) -> list[StepMetrics]:
+    """What was logged up to the step that a resume goes on from; nothing if it cannot be read: a run can do without."""
+    try:
+        logged = read_metrics(run.metrics) if start_step else []
+    except DataError:
+        return []
+    return [metrics for metrics in logged if metrics.step <= start_step]
+
+
 class _Follower:
     """Shows each step as it is logged and keeps time."""
 
-    def __init__(self, config: TrainConfig, tail: MetricsTail, say: Say) -> None:
+    def __init__(self, config: TrainConfig, tail: MetricsTail, warnings: EarlyWarnings, say: Say) -> None:
         self._config = config
         self._tail = tail
         self._say = say
         self._heard = time.monotonic()
-        self._warnings = EarlyWarnings()
+        self._warnings = warnings
         self.last: StepMetrics | None = None
 
     @property
@@ -185,12 +195,14 @@ class _Follower:
         """
         fresh = self._tail.read_new()
         for metrics in fresh:
-            for line in [*step_lines(metrics, self._config.trainer.steps), *self._warnings.look(metrics)]:
+            for line in step_lines(metrics, self._config.trainer.steps):
                 self._say(line)
             self.last = metrics
             broken = not_finite(metrics)
             if broken and self._config.trainer.stop_on_nan:
                 raise TrainingError(f"{broken}: the run was ended" + _resume_hint(self._config.run))
+            for line in self._warnings.look(metrics):
+                self._say(line)
         if fresh:
             self._heard = time.monotonic()
         return bool(fresh)

@@ -16,9 +16,9 @@ from bokeh.plotting import figure
 
 from code_rlvr.report.charts import SHARE_BOUNDS, blank_figure
 from code_rlvr.report.compare.run_styles import RUN_STYLES, RunStyle
-from code_rlvr.report.curves import Floats, Points
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.visible import make_visible
+from code_rlvr.smoothing import Floats, Points
 
 MAX_TIPS = 200
 """Places along the x axis that have a tip."""

@@ -15,12 +15,10 @@ from typing import Any
 
 from code_rlvr.data.hashes import hash_of
 from code_rlvr.errors import DataError, PreflightError, UsageError
-from code_rlvr.runs import RunFolder
+from code_rlvr.runs import MERGE_RECORD, RunFolder
 from code_rlvr.train.merge.proof import Proof
 from code_rlvr.train.merge.weights import Adapters
 from code_rlvr.train.versions import installed_versions
-
-RECORD = "merge.json"
 
 _SPARE_BYTES = 64 * 2**20  # tokenizer, configuration, what others write meanwhile
 
@@ -33,7 +31,7 @@ def require_free(target: Path, run: RunFolder) -> None:
     """
     if target.resolve() == run.merged.resolve() or not target.exists():
         return
-    if not target.is_dir() or (any(target.iterdir()) and not (target / RECORD).is_file()):
+    if not target.is_dir() or (any(target.iterdir()) and not (target / MERGE_RECORD).is_file()):
         raise UsageError(f"{target} is there already and was not written by a merge; choose another --out")
 
 
@@ -97,7 +95,7 @@ def write_record(folder: Path, run: RunFolder, step: int, adapters: Adapters | N
         "proof": asdict(proof),
         "versions": installed_versions() | {"peft": metadata.version("peft")},
     }
-    (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    (folder / MERGE_RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 def take_place(unfinished: Path, target: Path) -> None:

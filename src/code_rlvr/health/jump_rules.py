@@ -13,12 +13,13 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import MEDIAN_TO_MEAN, Stretch, least_change, score_noise, stretches
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import FORMAT, LENGTH, SCORE, Floats, Run, Signal
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import moved, number, share
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import MEDIAN_TO_MEAN, Stretch, least_change, score_noise, stretches
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import FORMAT, LENGTH, SCORE, Run, Signal
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import moved, number, share
+from code_rlvr.smoothing import Floats
 
 
 def _sudden_jump(run: Run, thresholds: HealthThresholds) -> list[Sign]:

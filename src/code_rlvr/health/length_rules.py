@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import (
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import (
     empirical_noise,
     last_stretch,
     least_change,
@@ -16,10 +16,10 @@ from code_rlvr.report.health.robust import (
     score_noise,
     window_width,
 )
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import CUT_OFF, LENGTH, SCORE, Run
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import number, share, span
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import CUT_OFF, LENGTH, SCORE, Run
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import number, share, span
 
 
 def _length_inflation(run: Run, thresholds: HealthThresholds) -> list[Sign]:

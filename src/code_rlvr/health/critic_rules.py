@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import EXPLAINED, SCORE, Run, Signal
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import number, span
+from code_rlvr.health.finding import Level
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import EXPLAINED, SCORE, Run, Signal
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import number, span
 
 IMPROVING = 0.1
 """A critic whose distance to `critic_low` shrank by this share from one third of the run to the next still learns."""

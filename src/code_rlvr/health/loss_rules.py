@@ -8,18 +8,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import rolling_medians, stretches
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import ACTOR_SIZES, CRITIC_SIZES, ENTROPY, KL, SCORE, Floats, Run, Signal
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import number, span
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import rolling_medians, stretches
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import ACTOR_SIZES, CRITIC_SIZES, ENTROPY, KL, SCORE, Run, Signal
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import number, span
+from code_rlvr.smoothing import Floats
 
 SHORT = 5
 """Points of the median that has to be large: two wild steps among them are not enough."""
 USUAL = 20
 """Points of the medians that the usual size is the smallest of."""
-FINITE = (*ACTOR_SIZES, *CRITIC_SIZES, *SCORE[:2], ENTROPY[0], KL[0])
+FATAL = (*ACTOR_SIZES, *CRITIC_SIZES, SCORE[0])
+"""Where one of these is no number, what is learned from there on is none either."""
+FINITE = (*FATAL, SCORE[1], ENTROPY[0], KL[0])
 
 
 def _not_a_number(run: Run, thresholds: HealthThresholds) -> list[Sign]:
@@ -107,6 +110,7 @@ RULES = (
             "stronger clipping of gradients, after `--`: actor_rollout_ref.actor.grad_clip=0.5, critic.grad_clip=0.5",
         ),
         look=_not_a_number,
+        is_fact=True,
     ),
     Rule(
         key="loss_explosion",

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import (
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import (
     last_stretch,
     least_change,
     rolling_medians,
     score_noise,
     window_width,
 )
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import PASSED, SCORE, Run
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import number, span
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import FORMAT, PASSED, SCORE, Run
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import number, span
 
 SURE_SAMPLES = 300
 """With so many samples and no success, the rate is below 1% (the rule of three: 3/n at 95%)."""
@@ -30,7 +30,9 @@ def _stuck_at_zero(run: Run, thresholds: HealthThresholds) -> list[Sign]:
     if signal is None:
         return []
     low = np.abs(rolling_medians(signal.values, thresholds.window)) <= thresholds.stuck_score
-    stuck = last_stretch(low, thresholds.patience)
+    form = run.get(FORMAT)
+    formless = form is not None and not form.values.any()
+    stuck = last_stretch(low, thresholds.window if formless else thresholds.patience)
     if stuck is None or not stuck.at_end:
         return []
     values = signal.values[stuck.start :]
@@ -48,7 +50,8 @@ def _stuck_at_zero(run: Run, thresholds: HealthThresholds) -> list[Sign]:
             last,
             signal.name,
             f"{signal.name} has a mean of {number(float(values.mean()))} and a highest value of "
-            f"{number(float(values.max()))} {span(first, last)}{of}.",
+            f"{number(float(values.max()))} {span(first, last)}{of}"
+            + (", of which none had a closed code block." if formless else "."),
         )
     ]
 
@@ -87,8 +90,9 @@ RULES = (
         key="stuck_at_zero",
         title="Stuck at zero",
         needs=(PASSED,),
-        fires="The pass rate (or the score) is at most `stuck_score` for the last `patience` steps or longer. A "
-        f"danger from {SURE_SAMPLES} samples on, a warning below.",
+        fires="The pass rate (or the score) is at most `stuck_score` for the last `patience` steps or longer; "
+        "`window` steps are enough where no response of the run has had a closed code block. A danger from "
+        f"{SURE_SAMPLES} samples on, a warning below.",
         thresholds=("stuck_score", "patience", "window"),
         causes=(
             "the problems are too hard for the model: no sample passes, so there is nothing to learn from",

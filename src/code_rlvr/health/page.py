@@ -1,6 +1,6 @@
 """The rules as a page of documentation, made from the rules themselves.  Update it with::
 
-    python -m code_rlvr.report.health.page > docs/health.md
+    python -m code_rlvr.health.page > docs/health.md
 
 Covered: every rule, every threshold, the phases.  Not covered: findings about a run (the report).
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from code_rlvr.report.health.diagnosis import RULES
-from code_rlvr.report.health.rule import Rule
-from code_rlvr.report.health.thresholds import HealthThresholds
+from code_rlvr.health.diagnosis import RULES
+from code_rlvr.health.rule import Rule
+from code_rlvr.health.thresholds import HealthThresholds
 
 INTRODUCTION = """\
 # Is the run healthy?
@@ -31,10 +31,11 @@ lost.
 
 Tests plant each fault in invented runs with the noise of sampling and ask for it at its steps; others ask that of 200
 invented healthy runs, of 1 to 1,000 steps and of 8 to 1,024 samples a step, none raises a danger. Of 3,000 more such
-runs 5 raised a warning and one, of 8 samples a step, a danger. A real run on a GPU that went well (34 steps of 256
+runs 4 raised a warning and one a danger; of 600 that were looked at after every step, as training does, 30 raised a
+warning at some step and 4 a danger (`benchmarks/health.py`). A real run on a GPU that went well (34 steps of 256
 samples) raises nothing, at none of its steps.
 
-This page is generated from the rules; `python -m code_rlvr.report.health.page` writes it.
+This page is generated from the rules; `python -m code_rlvr.health.page` writes it.
 """
 
 PHASES = """\

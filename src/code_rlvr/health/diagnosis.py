@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from code_rlvr.report.health import (
+from code_rlvr.health import (
     critic_rules,
     held_out_rules,
     jump_rules,
@@ -18,10 +18,10 @@ from code_rlvr.report.health import (
     reward_rules,
     score_rules,
 )
-from code_rlvr.report.health.finding import Finding, Level
-from code_rlvr.report.health.rule import Rule
-from code_rlvr.report.health.signals import Run
-from code_rlvr.report.health.thresholds import HealthThresholds
+from code_rlvr.health.finding import Finding, Level
+from code_rlvr.health.rule import Rule
+from code_rlvr.health.signals import Run
+from code_rlvr.health.thresholds import HealthThresholds
 from code_rlvr.runs import StepMetrics
 
 RULES: tuple[Rule, ...] = (

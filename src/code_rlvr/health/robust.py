@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from code_rlvr.report.health.signals import Floats, Run, Signal
-from code_rlvr.report.health.thresholds import HealthThresholds
+from code_rlvr.health.signals import Run, Signal
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.smoothing import Floats
 
 WIDEST = 50
 """Points that a window has at most."""

@@ -6,42 +6,74 @@ Covered: shares of samples and of prompts.  Not covered: the score itself (`scor
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import last_stretch, rolling_medians, window_width
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import EXPLAINED, FORMAT, NO_SIGNAL, SCORE, UNJUDGED, Floats, Run
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import share, span
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import last_stretch, rolling_medians, window_width
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import EXPLAINED, FORMAT, NO_SIGNAL, SCORE, UNJUDGED, Ints, Run
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import share, span
+from code_rlvr.smoothing import Floats
+
+
+@dataclass(frozen=True)
+class _LowForm:
+    """The share of closed code blocks is low at the end of a run.
+
+    Args:
+        steps: The training steps since when it is.
+        shares: The share at every step of the run, shape [points].
+        now: Its median over the last window.
+        best: The highest such median.
+        was_learned: Whether it was there once, by more than chance explains.
+        words: Steps and values.
+    """
+
+    steps: Ints
+    shares: Floats
+    now: float
+    best: float
+    was_learned: bool
+    words: str
+
+    def sign(self, level: Level, title: str) -> list[Sign]:
+        return [Sign(level, title, int(self.steps[0]), int(self.steps[-1]), FORMAT[0], self.words)]
+
+
+def _low_form(run: Run, thresholds: HealthThresholds) -> _LowForm | None:
+    signal = run.get(FORMAT)
+    if signal is None or len(signal) < thresholds.patience:
+        return None
+    width = window_width(len(signal), thresholds)
+    medians, noise = rolling_medians(signal.values, width), _share_noise(run, width)
+    low = last_stretch(medians + noise < thresholds.format_low, width)
+    if low is None or not low.at_end:
+        return None
+    steps = signal.steps[low.start :]
+    now, best = float(np.median(signal.values[-width:])), float(medians.max())
+    words = (
+        f"{signal.name} is below {share(thresholds.format_low)} {span(int(steps[0]), int(steps[-1]))}: {share(now)} in "
+        f"the last {width} steps, {share(best)} at best."
+    )
+    return _LowForm(steps, signal.values, now, best, best - noise >= thresholds.format_low, words)
 
 
 def _format_not_learned(run: Run, thresholds: HealthThresholds) -> list[Sign]:
-    signal = run.get(FORMAT)
-    if signal is None or len(signal) < thresholds.patience:
+    low = _low_form(run, thresholds)
+    if low is None or low.was_learned:
         return []
-    width = window_width(len(signal), thresholds)
-    medians = rolling_medians(signal.values, width)
-    low = last_stretch(medians + _share_noise(run, width) < thresholds.format_low, width)
-    if low is None or not low.at_end:
+    level = Level.WARNING if _comes_soon(run, low.shares, thresholds) else Level.DANGER
+    return low.sign(level, f"The form is not learned: {share(low.now)} of responses have a code block")
+
+
+def _format_unlearned(run: Run, thresholds: HealthThresholds) -> list[Sign]:
+    low = _low_form(run, thresholds)
+    if low is None or not low.was_learned:
         return []
-    first, last = int(signal.steps[low.start]), int(signal.steps[-1])
-    now, best = float(np.median(signal.values[-width:])), float(medians.max())
-    was_there = best >= thresholds.format_low and low.start > 0
-    soon_there = not was_there and _comes_soon(run, signal.values, thresholds)
-    title = "The form was unlearned: responses lost their code block" if was_there else "The form is not learned"
-    return [
-        Sign(
-            Level.WARNING if soon_there else Level.DANGER,
-            f"{title}; {share(now)} have one" if was_there else f"{title}: {share(now)} of responses have a code block",
-            first,
-            last,
-            signal.name,
-            f"{signal.name} is below {share(thresholds.format_low)} {span(first, last)}: {share(now)} in the last "
-            f"{width} steps, {share(best)} at best.",
-        )
-    ]
+    return low.sign(Level.DANGER, f"Responses lost their code block: {share(low.now)} have one, {share(low.best)} had")
 
 
 def _comes_soon(run: Run, shares: Floats, thresholds: HealthThresholds) -> bool:
@@ -133,6 +165,28 @@ RULES = (
             "`code-rlvr warmstart`, or an instruction-tuned model (model)",
         ),
         look=_format_not_learned,
+        may_still_come=True,
+    ),
+    Rule(
+        key="format_unlearned",
+        title="Form unlearned",
+        needs=(FORMAT,),
+        fires="The share of closed code blocks is below `format_low` at the end of a run of `patience` steps or "
+        "more, and was above it before, both by more than chance explains. A danger.",
+        thresholds=("format_low", "patience", "window"),
+        causes=(
+            "updates too large: the policy has left the region where its samples are sensible",
+            "responses have become longer, and are cut off before the block is closed",
+            "a reward of your own that does not need the block",
+        ),
+        tries=(
+            "merge a checkpoint before that step (`code-rlvr merge runs/NAME --step N`) and train on from it (model), "
+            "with a lower actor.lr or a higher algorithm.kl_coef",
+            "read responses: what do they have in place of a code block?",
+            "longer responses (data.max_response_tokens), if many are cut off",
+            "reward.policy=tiered, which pays for form; reward.format_weight says how much",
+        ),
+        look=_format_unlearned,
     ),
     Rule(
         key="no_signal_groups",
@@ -172,5 +226,6 @@ RULES = (
             "fewer programs at the same time (reward.workers), or more memory for the machine",
         ),
         look=_lost_samples,
+        is_fact=True,
     ),
 )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import last_stretch, least_change, rolling_medians, score_noise, window_width
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import DISAGREEMENT, ENTROPY, KL, SCORE, Run
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import moved, number, span
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import last_stretch, least_change, rolling_medians, score_noise, window_width
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import DISAGREEMENT, ENTROPY, KL, SCORE, Run
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import moved, number, span
 
 
 def _score_went(run: Run, since: int, thresholds: HealthThresholds) -> int:

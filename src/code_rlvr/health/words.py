@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from code_rlvr.report.health.signals import Signal
+from code_rlvr.health.signals import Signal
 
 
 def number(value: float) -> str:

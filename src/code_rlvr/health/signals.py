@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from code_rlvr.runs import StepMetrics
+from code_rlvr.smoothing import Floats
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Names = tuple[str, ...]
 """Names of one quantity, the best first; verl's own names stand after ours."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from code_rlvr.report.health.finding import Finding, Level
-from code_rlvr.report.health.signals import Names, Run
-from code_rlvr.report.health.thresholds import HealthThresholds
+from code_rlvr.health.finding import Finding, Level
+from code_rlvr.health.signals import Names, Run
+from code_rlvr.health.thresholds import HealthThresholds
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Rule:
         tries: What to do about it.
         look: Finds the signs; none is the usual case.
         any_need: One of `needs` is enough.
+        may_still_come: What it misses may still be learned: a run that goes on is given more time, see `live`.
+        is_fact: Chance cannot bring it about: in a run that goes on one look is enough.
         silent_beside: Keys of rules of which this one would be a mere consequence, over the same steps.
         show_samples: Whether samples have to be read to decide.
     """
@@ -61,6 +63,8 @@ class Rule:
     tries: tuple[str, ...]
     look: Callable[[Run, HealthThresholds], list[Sign]]
     any_need: bool = False
+    may_still_come: bool = False
+    is_fact: bool = False
     silent_beside: tuple[str, ...] = ()
     show_samples: bool = False
 

@@ -9,15 +9,16 @@
 | `score_rules`, `jump_rules`, `held_out_rules`, `reward_rules` | rules about what is earned |
 | `loss_rules`, `policy_rules`, `length_rules`, `critic_rules` | rules about how it is learned |
 | `diagnosis` | all rules over one run |
+| `live` | what is new in a run that goes on |
 | `phases` | form, writing, diminishing returns |
 | `page`, `words` | docs/health.md; steps and values in words |
 """
 
 from __future__ import annotations
 
-from code_rlvr.report.health.diagnosis import RULES, diagnose, unapplied
-from code_rlvr.report.health.finding import Finding, Level
-from code_rlvr.report.health.phases import Phase, find_phases
-from code_rlvr.report.health.thresholds import HealthThresholds
+from code_rlvr.health.diagnosis import RULES, diagnose, unapplied
+from code_rlvr.health.finding import Finding, Level
+from code_rlvr.health.phases import Phase, find_phases
+from code_rlvr.health.thresholds import HealthThresholds
 
 __all__ = ["RULES", "Finding", "HealthThresholds", "Level", "Phase", "diagnose", "find_phases", "unapplied"]

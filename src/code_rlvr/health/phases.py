@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from code_rlvr.report.curves import MAX_POINTS, Points, smooth, smoothing_width, thin_out
-from code_rlvr.report.health.robust import MEDIAN_TO_MEAN, empirical_noise, least_change, score_noise, window_width
-from code_rlvr.report.health.signals import FORMAT, SCORE, Floats, Run, Signal
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import number, share
+from code_rlvr.health.robust import MEDIAN_TO_MEAN, empirical_noise, least_change, score_noise, window_width
+from code_rlvr.health.signals import FORMAT, SCORE, Run, Signal
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import number, share
 from code_rlvr.runs import StepMetrics
+from code_rlvr.smoothing import MAX_POINTS, Floats, Points, smooth, smoothing_width, thin_out
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from code_rlvr.report.health.finding import Level
-from code_rlvr.report.health.robust import empirical_noise, least_change, rolling_medians, score_noise
-from code_rlvr.report.health.rule import Rule, Sign
-from code_rlvr.report.health.signals import SCORE, VALIDATION, Run, Signal
-from code_rlvr.report.health.thresholds import HealthThresholds
-from code_rlvr.report.health.words import moved, number
+from code_rlvr.health.finding import Level
+from code_rlvr.health.robust import empirical_noise, least_change, rolling_medians, score_noise
+from code_rlvr.health.rule import Rule, Sign
+from code_rlvr.health.signals import SCORE, VALIDATION, Run, Signal
+from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health.words import moved, number
 
 WIDTH = 3
 """Validations that a median is taken over."""
