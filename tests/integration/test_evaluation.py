@@ -181,7 +181,7 @@ def test_problems_that_were_trained_on_are_refused_until_it_is_said_otherwise(ru
         (["--on", "heldout", "--samples", "2", "--temperature", "0"], "temperature 0 gives the same sample"),
         (["--on", "heldout", "--k", "2"], "pass@k is undefined above"),
         (["--on", "heldout", "--k", "one"], "write numbers with commas between"),
-        (["--on", "heldout", "--engine", "vlm"], "it has to be auto, vllm or transformers"),
+        (["--on", "heldout", "--engine", "vlm"], "'vlm' is not one of 'auto'"),
         (["--on", "heldout", "--from", "2024-08"], "add livecodebench to --on"),
         (["--on", "humanevl"], "did you mean humaneval?"),
         (["--on", "mine=absent.jsonl"], "absent.jsonl is no file or folder here"),

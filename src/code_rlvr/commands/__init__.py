@@ -6,11 +6,15 @@ Covered: the application that they belong to, and the options that several share
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+
+from code_rlvr.verifier.sandbox import Isolation
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,5 +36,19 @@ CpuSeconds = Annotated[float | None, typer.Option(help="CPU seconds per test, wh
 WallSeconds = Annotated[float | None, typer.Option(help="Wall seconds per test; 4 x CPU + 6 if left out.")]
 MemoryMib = Annotated[int | None, typer.Option(help="Memory per test, where the problem names none.")]
 IsolationOption = Annotated[
-    str, typer.Option(help="full; process only where there are no system call filters and programs are trusted.")
+    Isolation, typer.Option(help="process only where there are no system call filters and programs are trusted.")
 ]
+
+
+@contextmanager
+def interruptible(how_to_go_on: str) -> Iterator[None]:
+    """End the command at Ctrl-C with the exit code of a shell, saying what becomes of the work.
+
+    Args:
+        how_to_go_on: What to do next, or what was lost.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        errors.print(f"interrupted; {how_to_go_on}", markup=False)
+        raise typer.Exit(130) from None

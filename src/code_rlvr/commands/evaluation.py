@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 
-from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, errors
+from code_rlvr.commands import (
+    CpuSeconds,
+    IsolationOption,
+    MemoryMib,
+    Python,
+    WallSeconds,
+    Workers,
+    app,
+    errors,
+    interruptible,
+)
 from code_rlvr.errors import ConfigError
+
+if TYPE_CHECKING:
+    from code_rlvr.evaluate.result import Result
+    from code_rlvr.evaluate.run import EvalRequest
 
 TIMEOUTS_BEFORE_STOP = 1  # a program over time once is not accepted any more; its other tests would only take time
 WIDTH_OF_A_LOG = 120  # where there is no terminal to fold for
@@ -37,6 +51,9 @@ MaxNewTokens = Annotated[
 Instruction = Annotated[
     str | None,
     typer.Option(help="What prompts say about the form of the answer; '' for nothing; as in training if left out."),
+]
+EngineOption = Annotated[
+    Literal["auto", "vllm", "transformers"], typer.Option(help="What samples; auto is vllm where there is a GPU.")
 ]
 Release = Annotated[int | None, typer.Option(min=1, help="LiveCodeBench's release, 1 to 6; the newest if left out.")]
 
@@ -70,7 +87,7 @@ def evaluate(
     last_date: Annotated[str | None, typer.Option("--to", help="LiveCodeBench: contests up to, 2025-02.")] = None,
     release: Release = None,
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit of data sets on the hub.")] = None,
-    engine: Annotated[str, typer.Option(help="auto, vllm or transformers.")] = "auto",
+    engine: EngineOption = "auto",
     batch: Annotated[int | None, typer.Option(min=1, help="Samples drawn at once; smaller needs less memory.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder; eval/ of the run, else eval-results/NAME.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Draw all samples anew.")] = False,
@@ -86,13 +103,11 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON object only.")] = False,
 ) -> None:
     """Measure a model on benchmarks, and how much better it is than another."""
-    if engine not in ("auto", "vllm", "transformers"):
-        raise ConfigError(f"--engine {engine}: it has to be auto, vllm or transformers")
     words = _words(harness, on, datasets, evalscope_python)
     _announce(model, baseline, words)
     from code_rlvr.evaluate.benchmarks import Selection
     from code_rlvr.evaluate.catalogue import Window
-    from code_rlvr.evaluate.run import EvalRequest, run_eval
+    from code_rlvr.evaluate.run import EvalRequest
     from code_rlvr.evaluate.table import show_results
     from code_rlvr.verify.run import limits_of
 
@@ -101,7 +116,7 @@ def evaluate(
         baseline=baseline,
         on=words,
         selection=Selection(limit, Window.parse(first_date, last_date), release, revision),
-        engine=engine,  # type: ignore[arg-type]
+        engine=engine,
         samples=samples,
         ks=_numbers(k),
         temperature=temperature,
@@ -116,25 +131,24 @@ def evaluate(
         workers=workers,
         limits=limits_of(cpu_s=cpu_s, wall_s=wall_s, memory_mib=memory_mib, timeouts_before_stop=TIMEOUTS_BEFORE_STOP),
         python=python,
-        isolation=isolation,  # type: ignore[arg-type]
+        isolation=isolation,
     )
-    try:
-        progress = Console(stderr=True, highlight=False)
-        if harness == "evalscope":
-            from code_rlvr.evaluate.evalscope.run import run_evalscope
-
-            folder, results = run_evalscope(request, evalscope_python, progress)
-        else:
-            folder, results = run_eval(request, progress)
-    except KeyboardInterrupt:
-        errors.print("interrupted; the same command goes on where it stopped")
-        raise typer.Exit(130) from None
+    with interruptible("the same command goes on where it stopped"):
+        folder, results = _run(request, evalscope_python, with_evalscope=harness is not None)
     if as_json:
         typer.echo(json.dumps({"out": str(folder), "results": [result.to_json() for result in results]}))
         return
     console = Console(highlight=False)
     show_results(results, console if console.is_terminal else Console(highlight=False, width=WIDTH_OF_A_LOG))
     typer.echo(f"results: {folder}")
+
+
+def _run(request: EvalRequest, evalscope_python: Path | None, *, with_evalscope: bool) -> tuple[Path, list[Result]]:
+    from code_rlvr.evaluate.evalscope.run import run_evalscope
+    from code_rlvr.evaluate.run import run_eval
+
+    progress = Console(stderr=True, highlight=False)
+    return run_evalscope(request, evalscope_python, progress) if with_evalscope else run_eval(request, progress)
 
 
 def _announce(model: str, baseline: str | None, words: list[str]) -> None:

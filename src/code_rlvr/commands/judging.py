@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, errors
+from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, interruptible
 
 
 @app.command(
@@ -51,14 +51,10 @@ def verify(
         out,
         overwrite,
         python,
-        isolation,  # type: ignore[arg-type]
+        isolation,
     )
-    try:
+    with interruptible("the same command goes on where it stopped" if out else "with --out it could be continued"):
         summary = run_verify(problems, solutions, settings, Console(stderr=True, highlight=False))
-    except KeyboardInterrupt:
-        goes_on = "; the same command goes on where it stopped" if out else "; with --out it could be continued"
-        errors.print(f"interrupted{goes_on}")
-        raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps(summary.to_json()))
     else:
@@ -86,7 +82,7 @@ def doctor(
     """Say what this machine can do to keep programs in their sandbox, by trying it; and whether a run could start."""
     from code_rlvr.doctor import examine, examine_run, show, to_json
 
-    findings = list(examine(python, isolation))  # type: ignore[arg-type]
+    findings = list(examine(python, isolation))
     if preset or config or settings:
         findings += examine_run(preset, config, settings or [])
     if as_json:

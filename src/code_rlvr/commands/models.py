@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from code_rlvr.commands import app, errors
+from code_rlvr.commands import app, errors, interruptible
 from code_rlvr.errors import UsageError
 from code_rlvr.runs import RunFolder
 
@@ -41,11 +41,8 @@ def merge(
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # noise among ours
     folder = RunFolder(run)
     number = _number(folder, step)
-    try:
+    with interruptible("nothing was written"):
         merged = merge_checkpoint(folder, number, out=out, keep_adapter=keep_adapter, say=typer.echo)
-    except KeyboardInterrupt:
-        errors.print("interrupted; nothing was written")
-        raise typer.Exit(130) from None
     what = "with the model that it names, it" if keep_adapter else "it loads, generates and"
     typer.echo(f"merged into {merged}; {what} is what was trained")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, errors
+from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, interruptible
 from code_rlvr.errors import PreflightError
 
 Sources = Annotated[list[str], typer.Argument(help="Where the problems come from; any number.")]
@@ -97,11 +97,8 @@ def prepare(
         seed=seed,
         overwrite=overwrite,
     )
-    try:
+    with interruptible("the same command goes on where it stopped"):
         prepared = run_prepare(settings, Console(stderr=True, highlight=False))
-    except KeyboardInterrupt:
-        errors.print("interrupted; the same command goes on where it stopped")
-        raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps(prepared.manifest))
         return
@@ -148,13 +145,10 @@ def audit(
         drop=drop,
         overwrite=overwrite,
         python=python,
-        isolation=isolation,  # type: ignore[arg-type]
+        isolation=isolation,
     )
-    try:
+    with interruptible("nothing was written"):
         result = run_audit(problems, settings, Console(stderr=True, highlight=False))
-    except KeyboardInterrupt:
-        errors.print("interrupted; nothing was written")
-        raise typer.Exit(130) from None
     if html is not None:
         write_page(html, result)
     if as_json:

@@ -67,6 +67,6 @@ def serve(
         capacity,
         bounds,
         python,
-        isolation,  # type: ignore[arg-type]
+        isolation,
     )
     run_server(settings, lambda line: errors.print(line, markup=False))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from code_rlvr.commands import Overrides, app, errors
+from code_rlvr.commands import Overrides, app, errors, interruptible
 from code_rlvr.errors import UsageError
 from code_rlvr.runs import RunFolder
 
@@ -32,11 +32,8 @@ def quickstart(
 
     words = [f"name={name}", f"seed={seed}", f"runs_dir={runs_dir}", *(overrides or [])]
     settings = load_config(QuickstartConfig, None, words)
-    try:
+    with interruptible("the same command goes on where it stopped"):
         run_quickstart(settings, Console(highlight=False))
-    except KeyboardInterrupt:
-        errors.print("interrupted; the same command goes on where it stopped")
-        raise typer.Exit(130) from None
 
 
 @app.command(

@@ -19,11 +19,12 @@ from code_rlvr.evaluate.task import Chat
 from code_rlvr.sampling import Sampling
 
 EngineName = Literal["vllm", "transformers"]
+EngineChoice = Literal["auto", "vllm", "transformers"]
 BATCHES: dict[EngineName, int] = {"vllm": 2048, "transformers": 256}
 """Samples drawn at once: vLLM keeps a GPU busy with thousands, transformers holds all of them in memory."""
 
 
-def choose_engine(wanted: Literal["auto", "vllm", "transformers"]) -> EngineName:
+def choose_engine(wanted: EngineChoice) -> EngineName:
     """The engine to use on this machine.
 
     Args:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
@@ -22,7 +21,7 @@ from rich.console import Console
 from code_rlvr.errors import ConfigError, DataError
 from code_rlvr.evaluate.benchmark import Benchmark, limit_of
 from code_rlvr.evaluate.benchmarks import LIVECODEBENCH, Selection, load_benchmark, parse_words
-from code_rlvr.evaluate.choose_engine import BATCHES, EngineName, LateEngine, choose_engine
+from code_rlvr.evaluate.choose_engine import BATCHES, EngineChoice, EngineName, LateEngine, choose_engine
 from code_rlvr.evaluate.compare import compare_runs
 from code_rlvr.evaluate.generate import EvaluationSettings, OnProgress, evaluate_task
 from code_rlvr.evaluate.model import Model, find_model
@@ -68,7 +67,7 @@ class EvalRequest:
     baseline: str | None = None
     on: Sequence[str] = ("heldout",)
     selection: Selection = field(default_factory=Selection)
-    engine: Literal["auto", "vllm", "transformers"] = "auto"
+    engine: EngineChoice = "auto"
     samples: int = 1
     ks: tuple[int, ...] = ()
     temperature: float | None = None
