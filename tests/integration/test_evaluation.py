@@ -89,7 +89,7 @@ def test_a_run_is_compared_with_its_first_model_and_feeds_the_report(
         after.overall.pass_at["pass@1"] - before.overall.pass_at["pass@1"]
     )
     assert comparison.mcnemar_p is not None
-    assert set(read_scores(folder / "after" / "gsm8k_greedy_first44.json").overall.verdicts) <= {
+    assert set(read_scores(folder / "after" / "gsm8k_greedy.json").overall.verdicts) <= {
         *("ACCEPTED", "WRONG_ANSWER", "NO_ANSWER"),
     }
 
