@@ -58,6 +58,21 @@ def load_config(
         raise ConfigError(_explain(error, model, file)) from None
 
 
+def dotted(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of nested tables by their dotted names, in order.
+
+    Args:
+        tree: Tables within tables, as a file of settings holds them.
+    """
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{key}.{name}": one for name, one in dotted(value).items()}
+        else:
+            flat[key] = value
+    return flat
+
+
 def _read_tree(file: Path) -> dict[str, Any]:
     try:
         text = file.read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ a step can stand there twice; the later line counts.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,10 @@ class RunFolder:
     @property
     def data(self) -> Path:
         return self.path / "data.json"
+
+    @property
+    def start(self) -> Path:
+        return self.path / "start.json"
 
     @property
     def versions(self) -> Path:
@@ -97,25 +102,38 @@ class StepMetrics:
 
     Args:
         step: Training step, from 1; 0 is the validation before training.
-        data: Metric name to value.
+        data: Metric name to value; NaN where it was logged and was no finite number.
+        left_out: Names of what was logged and is no number at all, such as text.
     """
 
     step: int
     data: dict[str, float]
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def from_line(cls, line: bytes | str) -> StepMetrics:
-        """Parse one line of ``metrics.jsonl``.
+        """Parse one line of ``metrics.jsonl``; verl writes ``null`` for NaN and for infinity.
 
         Raises:
             DataError: It is not such a line.
         """
         try:
             entry = json.loads(line)
-            numbers = {key: float(value) for key, value in entry["data"].items() if isinstance(value, (int, float))}
-            return cls(int(entry["step"]), numbers)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            step, logged = entry["step"], dict(entry["data"])
+            data = {name: _number(value) for name, value in logged.items() if _is_number(value)}
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise DataError("not a line of metrics") from None
+        if type(step) is not int:
+            raise DataError("not a line of metrics: its step is no whole number")
+        return cls(step, data, tuple(name for name in logged if name not in data))
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def read_metrics(file: Path) -> list[StepMetrics]:

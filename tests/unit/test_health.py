@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from code_rlvr.health import RULES, Finding, HealthThresholds, Level, diagnose, unapplied
+from code_rlvr.health import RULES, Finding, HealthThresholds, Level, diagnose, find_phases, phases, unapplied
+from code_rlvr.health.signals import Run
 from code_rlvr.runs import StepMetrics
 from tests.unit.health_faults import FAULTS, lose_samples, plant
 from tests.unit.health_runs import InventedRun, healthy_run
@@ -167,6 +171,89 @@ def test_any_metric_may_be_missing_or_nan_or_infinite() -> None:
             else:
                 run.columns[name] = np.full(40, spoiled)
             assert {one.rule for one in diagnose(run.steps(), THRESHOLDS)} <= {"not_a_number"}, (name, spoiled)
+
+
+def test_what_was_never_a_number_is_found() -> None:
+    run = healthy_run(40, 64, 1, seed=0, critic=False)
+    for name in ("actor/loss", "actor/pg_loss", "actor/grad_norm", "reward/score", "critic/score/mean"):
+        run.columns[name] = np.full(40, math.nan)
+    assert "not_a_number" in {one.rule for one in diagnose(run.steps(), THRESHOLDS)}
+
+
+@pytest.mark.parametrize("name", ["actor/kl_loss", "actor/entropy_loss", "critic/rewards/mean"])
+def test_a_number_of_verls_own_name_that_is_none_is_found(name: str) -> None:
+    run = healthy_run(40, 64, 8, seed=0)
+    run.columns[name] = np.where(np.arange(40) == 7, math.nan, 0.2)
+    assert [(one.rule, one.first_step) for one in diagnose(run.steps(), THRESHOLDS)] == [("not_a_number", 8)]
+
+
+@pytest.mark.parametrize(("window", "patience"), [(2, 2), (2, 3), (3, 2), (4, 4), (5, 2), (7, 40), (20, 15), (25, 2)])
+def test_runs_shorter_than_any_wait_are_no_error(window: int, patience: int) -> None:
+    thresholds = HealthThresholds(window=window, patience=patience)
+    runs = [healthy_run(2 * window + 4, 64, 1, seed=0), *(plant(fault, (64, 1), 0) for fault in FAULTS.values())]
+    for run in runs:
+        run.columns["response_length/mean"][:window] = 0
+        steps = run.steps()
+        for count in range(2 * window + 5):
+            diagnose(steps[:count], thresholds)
+            find_phases(steps[:count], thresholds)
+
+
+EXTREMES = st.sampled_from([0.0, -0.0, 1e-308, 1.7e308, -1.7e308, math.nan, math.inf, 1.0, -1.0, 0.5, 1e9])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_values_are_an_error(data: st.DataObject) -> None:
+    run = healthy_run(40, 64, 8, seed=0)
+    for name in run.columns:
+        if data.draw(st.booleans(), label=name):
+            few = data.draw(st.lists(EXTREMES, min_size=1, max_size=3))
+            run.columns[name] = np.resize(np.array(few), 40)
+    steps = run.steps()
+    with np.errstate(all="ignore"):
+        for count in (3, 16, 41):
+            diagnose(steps[:count], THRESHOLDS)
+            find_phases(steps[:count], THRESHOLDS)
+
+
+def test_an_explosion_is_not_looked_for_before_a_window_has_passed() -> None:
+    run = healthy_run(60, 64, 8, seed=0)
+    run.columns["actor/grad_norm"][22:] *= 300
+    found = _of("loss_explosion", diagnose(run.steps(), HealthThresholds(window=40)))
+    assert found == []  # what is usual is not known before step 40, and then it is what it is
+
+
+def test_disagreement_is_told_with_the_kl_of_its_own_steps() -> None:
+    run = healthy_run(80, 64, 8, seed=0)
+    run.columns["training/rollout_probs_diff_mean"][30:50] = 0.3
+    run.columns["rollout_corr/k3_kl"] = np.where((np.arange(80) >= 30) & (np.arange(80) < 50), 0.7, 0.001)
+    (found,) = _of("sampler_disagrees", diagnose(run.steps(), THRESHOLDS))
+    assert "the KL between them is 0.7" in found.evidence
+
+
+def test_rules_and_phases_read_the_thresholds_that_they_name() -> None:
+    read: set[str] = set()
+
+    class Recording(HealthThresholds):
+        def __getattribute__(self, name: str) -> Any:
+            read.update({name} & set(HealthThresholds.model_fields))
+            return super().__getattribute__(name)
+
+    thresholds = Recording()
+    planted = [plant(fault, (64, 1), seed) for fault in FAULTS.values() for seed in range(2)]
+    near = plant(FAULTS["KL runs away"], (64, 1), 0)
+    near.columns["actor/reward_kl_penalty"] = np.minimum(near.columns["actor/reward_kl_penalty"], 0.7)
+    runs = [Run(one.steps()) for one in (*planted, near)]
+    for rule in RULES:
+        read.clear()
+        for run in runs:
+            rule.apply(run, thresholds)
+        assert read == set(rule.thresholds), rule.key
+    read.clear()
+    for seed in range(20):
+        find_phases(healthy_run(100, 128, 8, seed=seed).steps(), thresholds)
+    assert read == set(phases.THRESHOLDS)
 
 
 def test_rules_without_their_metrics_are_named() -> None:

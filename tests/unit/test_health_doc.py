@@ -34,6 +34,12 @@ def test_the_page_lists_every_rule_and_every_threshold() -> None:
         assert f"| `{name}` |" in text
 
 
+def test_every_table_stands_apart_from_what_follows() -> None:
+    for block in re.split(r"\n\n+", DOCUMENT.read_text(encoding="utf-8")):
+        lines = [line.startswith("|") for line in block.splitlines()]
+        assert all(lines) or not any(lines), block
+
+
 def test_rules_name_the_thresholds_that_their_text_names() -> None:
     for rule in RULES:
         named = set(re.findall(r"`(\w+)`", rule.fires))

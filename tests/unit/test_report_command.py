@@ -15,6 +15,8 @@ from code_rlvr.errors import DataError
 from code_rlvr.health import HealthThresholds
 from code_rlvr.report.as_json import to_json
 from code_rlvr.report.as_text import show_states, to_text
+from code_rlvr.report.compare import render_comparison
+from code_rlvr.report.inputs import input_files
 from code_rlvr.report.run_state import RunState, read_state
 from code_rlvr.report.sources import MAX_SOURCES, find_sources, require
 from code_rlvr.runs import RunFolder
@@ -66,7 +68,9 @@ def test_a_plain_metrics_file_of_any_name_becomes_a_page_beside_it(tmp_path: Pat
     ("words", "message"),
     [
         (["runs/frist"], "runs/frist does not exist; did you mean runs/first?"),
-        (["elsewhere"], "--watch waits for a run still to come"),
+        (["elsewhere"], "elsewhere does not exist; --watch waits for a run still to come"),
+        (["what?"], "what? does not exist; --watch waits for a run still to come"),
+        (["text.md?"], "text.md? does not exist; did you mean text.md?"),
         (
             ["runs"],
             "runs is not the folder of a run: there is neither metrics.jsonl nor config.json in it; did you mean",
@@ -226,10 +230,30 @@ def test_foreign_text_does_nothing_to_a_terminal(tmp_path: Path) -> None:
     with file.open("a", encoding="utf-8") as lines:
         names = [f"val-core/{HOSTILE}/acc/mean@1"]
         lines.write("".join(json.dumps({"step": s, "data": dict.fromkeys(names, 0.5)}) + "\n" for s in (3, 4)))
-    console = Console(force_terminal=True, width=80, record=True, highlight=False)
+    run, other = (make_run(tmp_path / name, steps=3, evaluated=False) for name in ("run", "other"))
+    for known in input_files(run).values():
+        if known.suffix == ".json" and known.exists():
+            known.write_text(json.dumps(make_hostile(json.loads(known.read_text(encoding="utf-8")))), encoding="utf-8")
+    config = json.loads(run.config.read_text(encoding="utf-8"))
+    for number, health in enumerate((HOSTILE, {HOSTILE: 1}, {"kl_high": HOSTILE})):
+        run.config.write_text(json.dumps({**config, "health": health, HOSTILE: number}), encoding="utf-8")
+        check_terminal([state_of(f"{HOSTILE}={run.path}"), state_of(f"{HOSTILE}2={file}"), state_of(str(other.path))])
     state = state_of(f"{HOSTILE}={file}")
+    assert "[bold]red[/bold]" in to_text([state])
+
+
+def make_hostile(tree: Any) -> Any:
+    """The same with hostile text in place of every value, and one more setting of a hostile name."""
+    if isinstance(tree, dict):
+        return {**{key: make_hostile(value) for key, value in tree.items()}, HOSTILE: HOSTILE}
+    return HOSTILE
+
+
+def check_terminal(states: list[RunState]) -> None:
+    console = Console(force_terminal=True, width=80, record=True, highlight=False)
     with console.capture() as printed:
-        show_states([state, state_of(str(file))], console)
+        show_states(states, console)
+    assert printed.get().count("owned") > 10
     for code in ("\x1b]0;", "\x07", "\u202e"):
         assert code not in printed.get()
-    assert "[bold]red[/bold]" in to_text([state])
+        assert code not in render_comparison(states)

@@ -1,9 +1,7 @@
-"""The watch: when it renders, whom it answers, how it starts and ends."""
+"""The watch: when it renders, what counts as a change, how it starts and ends."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
 import os
 import re
@@ -13,19 +11,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from code_rlvr.errors import DataError
+from code_rlvr.health import HealthThresholds
 from code_rlvr.report import watch as watching
-from code_rlvr.report.html import read_asset
+from code_rlvr.report.html import render_report
+from code_rlvr.report.inputs import input_files
+from code_rlvr.report.run_state import read_state
 from code_rlvr.report.sources import find_sources
 from code_rlvr.report.watch import Watch, fingerprint
-from code_rlvr.report.watch_server import Shown, WatchServer
-from code_rlvr.serve.address import listening_socket
+from code_rlvr.report.watch_server import Shown
+from tests.synthetic_run import make_run
+from tests.unit.test_report_watch_server import ask
 
 COMMAND = [sys.executable, "-c", "from code_rlvr.cli import main; main()", "report"]
 
@@ -134,100 +135,65 @@ def test_what_was_shown_stays_when_a_rendering_fails_and_is_made_again_later(
 def test_every_file_that_the_report_is_made_from_counts_as_a_change(tmp_path: Path) -> None:
     add_step(tmp_path / "run", 1)
     (source,) = find_sources([str(tmp_path / "run")])
-    for name in ("config.json", "versions.json", "verdicts/step_1.jsonl", "eval/after/heldout.json"):
+    run = source.run
+    for file in (
+        *input_files(run).values(),
+        run.verdicts / "step_1.jsonl",
+        run.eval / "before" / "heldout.json",
+        run.eval / "after" / "heldout.json",
+    ):
         before = fingerprint(source)
-        file = tmp_path / "run" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("{}", encoding="utf-8")
-        assert fingerprint(source) != before, name
+        with file.open("a", encoding="utf-8") as changed:
+            changed.write("{}\n")
+        assert fingerprint(source) != before, file
     before = fingerprint(source)
     (tmp_path / "run" / "report.html").write_text("made by another", encoding="utf-8")
     assert fingerprint(source) == before
 
 
-@contextlib.contextmanager
-def serving(shown: Shown, host: str = "127.0.0.1") -> Iterator[int]:
-    with contextlib.closing(listening_socket(host, 0)) as listener:
-        server = WatchServer(listener, host, shown)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield listener.getsockname()[1]
-        finally:
-            server.shutdown()
-            thread.join(10)
+READ_BY_A_REPORT = """
+import pathlib, sys
+read = set()
+sys.addaudithook(lambda event, words: read.add(str(words[0])) if event == "open" else None)
+from code_rlvr.report.html import build_report
+from code_rlvr.runs import RunFolder
+build_report(RunFolder(pathlib.Path(sys.argv[1])))
+print("\\n".join(sorted(read)))
+"""
 
 
-def ask(port: int, path: str, *, host: str | None = None, method: str = "GET") -> tuple[int, bytes, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    with contextlib.closing(connection):
-        connection.putrequest(method, path, skip_host=host is not None)
-        if host is not None:
-            connection.putheader("Host", host)
-        connection.endheaders()
-        answer = connection.getresponse()
-        return answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
+def test_no_file_of_a_run_is_read_that_does_not_count_as_a_change(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", steps=3, heldout=40)
+    run.merged.mkdir()
+    run.merge_record.write_text('{"step": 3}', encoding="utf-8")
+    run.manifest.write_text("{}", encoding="utf-8")
+    read = subprocess.run(
+        [sys.executable, "-c", READ_BY_A_REPORT, str(run.path)], capture_output=True, text=True, timeout=60, check=True
+    ).stdout.splitlines()
+    (source,) = find_sources([str(run.path)])
+    counted = {name for name, *_ in fingerprint(source)} - {str(run.path)}
+    of_run = {name for name in read if name.startswith(str(run.path)) and ".unfinished" not in name}
+    assert {name for name in of_run if Path(name).suffix != ".parquet"} == counted
+    assert str(run.start) in counted
 
 
-def test_the_report_is_handed_out_as_it_is_and_the_version_changes_with_it() -> None:
+def test_a_run_whose_files_are_moved_away_while_they_are_read_does_not_end_the_watch(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", steps=3, evaluated=False)
+    (source,) = find_sources([str(run.path)])
     shown = Shown("run")
-    shown.page("<p>ä report</p>")
-    with serving(shown) as port:
-        status, body, headers = ask(port, "/page?1")
-        assert (status, body.decode()) == (200, "<p>ä report</p>")
-        assert headers["cache-control"] == "no-store"
-        assert headers["content-security-policy"] == "frame-ancestors 'self'"
-        first = ask(port, "/version")[1]
-        assert ask(port, "/version")[1] == first
-        shown.page("<p>newer</p>")
-        assert ask(port, "/version")[1] != first
-        assert ask(port, "/page", method="HEAD")[:2] == (200, b"")
-        assert ask(port, "/etc/passwd")[0] == 404
-        assert ask(port, "/page", method="POST")[0] == 501
 
+    def render() -> str:
+        return render_report(read_state(source, HealthThresholds()))
 
-def test_a_site_whose_name_was_pointed_here_learns_nothing() -> None:
-    shown = Shown("secret-run")
-    shown.page("secret")
-    with serving(shown) as port:
-        for host in (
-            "evil.example",
-            f"evil.example:{port}",
-            f"127.0.0.1.evil.example:{port}",
-            "",
-            "localhost.evil.example",
-        ):
-            for path in ("/", "/page", "/version"):
-                status, body, _ = ask(port, path, host=host)
-                assert status == 403, host
-                assert b"secret" not in body
-        for host in (
-            f"127.0.0.1:{port}",
-            "127.0.0.1",
-            f"localhost:{port}",
-            f"LOCALHOST:{port}",
-            f"[::1]:{port}",
-            "[::1]",
-        ):
-            assert ask(port, "/page", host=host)[0] == 200, host
-
-
-def test_the_frame_allows_only_its_own_script_and_asks_only_its_own_server() -> None:
-    frame = Shown("</title><script>alert(1)</script>").frame.decode()
-    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', frame)
-    assert policy is not None
-    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].replace("&#39;", "'").split(";"))
-    assert rules["default-src"] == "'none'"
-    assert re.fullmatch(r"'sha256-[^' ]+'", rules["script-src"])
-    assert (rules["connect-src"], rules["frame-src"]) == ("'self'", "'self'")
-    assert frame.count("<script>") == 1
-    assert read_asset("watch.js") in frame
-
-
-def test_a_client_that_says_nothing_keeps_no_other_waiting() -> None:
-    shown = Shown("run")
-    with serving(shown) as port, socket.create_connection(("127.0.0.1", port)):
-        assert ask(port, "/version")[0] == 200
+    one = Watch([source], render, shown, lambda line: pytest.fail(line))
+    for file in run.verdicts.iterdir():
+        file.rename(tmp_path / file.name)
+        file.symlink_to(tmp_path / "moved" / file.name)
+    assert one.look()
+    assert (
+        b"verdicts: 4 files cannot be read (step_0.jsonl, step_1.jsonl, step_2.jsonl and others)." in shown.current()[1]
+    )
 
 
 def start(*words: str, cwd: Path) -> tuple[subprocess.Popen[str], int]:

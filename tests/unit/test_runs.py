@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from code_rlvr.errors import DataError
-from code_rlvr.runs import read_metrics, read_verdicts
+from code_rlvr.runs import StepMetrics, read_metrics, read_verdicts
 from code_rlvr.train.metrics_tail import MetricsTail
 
 
@@ -45,3 +46,17 @@ def test_the_tail_copies_complete_lines_once_and_keeps_what_was_there(tmp_path: 
         file.write('"data":{"a":2}}\n')
     assert [m.step for m in tail.read_new()] == [3]
     assert [m.step for m in read_metrics(target)] == [1, 2, 3]
+
+
+def test_no_number_of_verls_log_is_nan_and_what_is_no_number_at_all_is_named() -> None:
+    line = '{"step": 3, "data": {"loss": null, "score": 0.5, "done": true, "note": "text", "shape": [1]}}'
+    metrics = StepMetrics.from_line(line)
+    assert math.isnan(metrics.data["loss"])
+    assert metrics.data["score"] == 0.5
+    assert metrics.left_out == ("done", "note", "shape")
+
+
+@pytest.mark.parametrize("step", ["3.5", '"3"', "true", "null", "[3]"])
+def test_a_step_that_is_no_whole_number_is_no_line_of_metrics(step: str) -> None:
+    with pytest.raises(DataError, match="not a line of metrics"):
+        StepMetrics.from_line(f'{{"step": {step}, "data": {{}}}}')

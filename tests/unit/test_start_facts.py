@@ -29,16 +29,18 @@ def test_folder_outside_of_git_has_no_commit(tmp_path: Path, monkeypatch: pytest
     assert describe_start(None, "cpu")["commit"] is None
 
 
-def test_resume_keeps_the_preset_on_record(tmp_path: Path) -> None:
+def test_a_resume_keeps_the_preset_on_record_and_a_fresh_start_does_not(tmp_path: Path) -> None:
     file = tmp_path / "start.json"
-    for preset in ("laptop", None):
-        record_start(file, preset, "cpu")
-        assert json.loads(file.read_bytes())["preset"] == "laptop"
+    recorded = []
+    for preset, resume in (("laptop", False), (None, True), (None, False)):
+        record_start(file, preset, "cpu", resume=resume)
+        recorded.append(json.loads(file.read_bytes())["preset"])
+    assert recorded == ["laptop", "laptop", None]
 
 
 @pytest.mark.parametrize("damaged", ["", '{"preset": "lap', "[]"])
 def test_damaged_record_does_not_stop_a_resume(tmp_path: Path, damaged: str) -> None:
     file = tmp_path / "start.json"
     file.write_text(damaged, encoding="utf-8")
-    record_start(file, None, "cpu")
+    record_start(file, None, "cpu", resume=True)
     assert json.loads(file.read_bytes())["preset"] is None

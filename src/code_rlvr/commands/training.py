@@ -41,7 +41,7 @@ def quickstart(
     "`code-rlvr train --preset single-gpu-0.5b data.train_file=data/train.parquet "
     "data.validation_file=data/validation.parquet name=first`\n\n"
     "`code-rlvr train --config my-run.toml trainer.steps=200 -- actor_rollout_ref.actor.grad_clip=0.5`\n\n"
-    "What follows `--` goes to verl as it is, after everything else. Every setting: docs/train.md.",
+    "What follows `--` goes to verl as it is, after everything else. Every setting: docs/reference/config.md.",
 )
 def train(
     context: typer.Context,

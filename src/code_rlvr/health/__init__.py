@@ -18,7 +18,20 @@ from __future__ import annotations
 
 from code_rlvr.health.diagnosis import RULES, diagnose, unapplied
 from code_rlvr.health.finding import Finding, Level
+from code_rlvr.health.live import LiveHealth
+from code_rlvr.health.loss_rules import FATAL_METRICS
 from code_rlvr.health.phases import Phase, find_phases
 from code_rlvr.health.thresholds import HealthThresholds
 
-__all__ = ["RULES", "Finding", "HealthThresholds", "Level", "Phase", "diagnose", "find_phases", "unapplied"]
+__all__ = [
+    "FATAL_METRICS",
+    "RULES",
+    "Finding",
+    "HealthThresholds",
+    "Level",
+    "LiveHealth",
+    "Phase",
+    "diagnose",
+    "find_phases",
+    "unapplied",
+]

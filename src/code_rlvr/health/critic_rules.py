@@ -32,7 +32,8 @@ def _critic_useless(run: Run, thresholds: HealthThresholds) -> list[Sign]:
     return [
         Sign(
             Level.DANGER if late < thresholds.critic_danger else Level.WARNING,
-            "The critic explains nothing" if late > -thresholds.critic_low else "The critic is worse than a constant",
+            ("The critic explains nothing" if late > -thresholds.critic_low else "The critic is worse than a constant")
+            + f": explained variance {number(late)}",
             first,
             last,
             signal.name,

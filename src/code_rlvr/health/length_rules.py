@@ -31,7 +31,7 @@ def _length_inflation(run: Run, thresholds: HealthThresholds) -> list[Sign]:
     noise = least_change(empirical_noise(length.values), len(length), width, thresholds)
     before, after = float(np.median(score.values[:width])), float(np.median(score.values[-width:]))
     rise = least_change(score_noise(run, score), len(score), width, thresholds)
-    if end < thresholds.length_growth * start or end - start < noise or after - before < rise:
+    if start <= 0 or end < thresholds.length_growth * start or end - start < noise or after - before < rise:
         return []
     long = rolling_medians(length.values, width) >= start * (1 + (thresholds.length_growth - 1) / 2)
     found = last_stretch(long, 1)

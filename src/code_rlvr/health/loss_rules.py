@@ -20,9 +20,9 @@ SHORT = 5
 """Points of the median that has to be large: two wild steps among them are not enough."""
 USUAL = 20
 """Points of the medians that the usual size is the smallest of."""
-FATAL = (*ACTOR_SIZES, *CRITIC_SIZES, SCORE[0])
+FATAL_METRICS = (*ACTOR_SIZES, *CRITIC_SIZES, SCORE[0])
 """Where one of these is no number, what is learned from there on is none either."""
-FINITE = (*FATAL, SCORE[1], ENTROPY[0], KL[0])
+FINITE = (*FATAL_METRICS, *SCORE[1:], *ENTROPY, *KL)
 
 
 def _not_a_number(run: Run, thresholds: HealthThresholds) -> list[Sign]:
@@ -85,8 +85,8 @@ def _smallest_usual(sizes: Floats, least: int) -> Floats:
     usual = np.full(len(sizes), np.inf)
     for index in range(least, min(USUAL, len(sizes))):
         usual[index] = np.median(sizes[:index])
-    if len(sizes) > USUAL:
-        usual[USUAL:] = np.median(sliding_window_view(sizes, USUAL), axis=1)[:-1]
+    if len(sizes) > (first := max(least, USUAL)):
+        usual[first:] = np.median(sliding_window_view(sizes, USUAL), axis=1)[first - USUAL : -1]
     return np.minimum.accumulate(usual)
 
 
@@ -96,6 +96,7 @@ RULES = (
         title="A metric that is no number",
         needs=(ACTOR_SIZES, CRITIC_SIZES, SCORE),
         any_need=True,
+        takes_any_value=True,
         fires="A loss, a gradient norm, the score, the entropy or the KL is NaN or infinite at any step. A danger.",
         thresholds=(),
         causes=(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from code_rlvr.health import phases
 from code_rlvr.health.diagnosis import RULES
 from code_rlvr.health.rule import Rule
 from code_rlvr.health.thresholds import HealthThresholds
@@ -32,8 +33,15 @@ lost.
 Tests plant each fault in invented runs with the noise of sampling and ask for it at its steps; others ask that of 200
 invented healthy runs, of 1 to 1,000 steps and of 8 to 1,024 samples a step, none raises a danger. Of 3,000 more such
 runs 4 raised a warning and one a danger; of 600 that were looked at after every step, as training does, 30 raised a
-warning at some step and 4 a danger (`benchmarks/health.py`). A real run on a GPU that went well (34 steps of 256
-samples) raises nothing, at none of its steps.
+warning at some step and 4 a danger (`benchmarks/health.py`). The
+[published run](results/qwen2.5-coder-0.5b-mbpp/README.md) on a GPU, 36 steps of 256 samples, raises nothing, at none of
+its steps.
+
+Training looks at the run in the same way: after every step at first, and after 200 steps every hundredth part of the
+run. What it finds is said once, when it was there at 2 looks in a row, a danger at 5; a metric that is no number and
+lost samples at once; what comes again, more than `patience` steps later, is said again. Form that is not learned is
+given four times `patience` steps, or half of the planned steps where these are fewer, for it may still come; it is a
+danger only in the last third of the planned steps.
 
 This page is generated from the rules; `python -m code_rlvr.health.page` writes it.
 """
@@ -48,6 +56,7 @@ A run often goes through three phases, which the report marks on the curves; it 
 | format | the first step | `phase_done` of the rise of the share of closed code blocks, which is `phase_rise` or more |
 | writing | the first tenth of the score's rise, and the form is learned | `phase_done` of the score's rise |
 | diminishing returns | the end of that rise | the last step, if the rise has lost half of its pace or more |
+
 Diminishing returns take `phase_flat_steps` of the run or more, and so many steps that chance would not hide a rise that
 went on; a score that falls again is none.
 """
@@ -118,8 +127,9 @@ def _anchor(rule: Rule) -> str:
 def _thresholds() -> Iterator[str]:
     for name, field in HealthThresholds.model_fields.items():
         users = [f"`{rule.key}`" for rule in RULES if name in rule.thresholds]
+        users += ["phases"] if name in phases.THRESHOLDS else []
         meaning = " ".join((field.description or "").split())
-        yield f"| `{name}` | {field.default:g} | {meaning} | {', '.join(users) or 'phases'} |"
+        yield f"| `{name}` | {field.default:g} | {meaning} | {', '.join(users)} |"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ from code_rlvr.health.words import number, share
 from code_rlvr.runs import StepMetrics
 from code_rlvr.smoothing import MAX_POINTS, Floats, Points, smooth, smoothing_width, thin_out
 
+THRESHOLDS = ("window", "noise_z", "phase_rise", "phase_done", "phase_flat_steps")
+"""The thresholds that phases depend on."""
+
 
 @dataclass(frozen=True)
 class Phase:

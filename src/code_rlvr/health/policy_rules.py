@@ -105,20 +105,16 @@ def _disagreement(run: Run, thresholds: HealthThresholds) -> list[Sign]:
         return []
     first, last = int(signal.steps[found.start]), int(signal.steps[found.stop - 1])
     top = float(medians[found.start : found.stop].max())
-    kl = run.one("rollout_corr/k3_kl")
+    kl = run.one("rollout_corr/k3_kl").between(first, last)
     return [
         Sign(
             Level.DANGER if top >= thresholds.disagreement_danger else Level.WARNING,
-            "Sampler and trainer disagree on the probabilities of tokens",
+            f"Sampler and trainer disagree by {number(top)} on the probabilities of tokens",
             first,
             last,
             signal.name,
             f"{signal.name} is above {number(thresholds.disagreement_high)} {span(first, last)}, {number(top)} at most"
-            + (
-                f"; the KL between them is {number(float(np.median(kl.values[-thresholds.window :])))}."
-                if len(kl)
-                else "."
-            ),
+            + (f"; the KL between them is {number(float(np.median(kl)))}." if len(kl) else "."),
         )
     ]
 

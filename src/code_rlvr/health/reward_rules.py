@@ -79,6 +79,8 @@ def _format_unlearned(run: Run, thresholds: HealthThresholds) -> list[Sign]:
 def _comes_soon(run: Run, shares: Floats, thresholds: HealthThresholds) -> bool:
     """Whether the share rises from the second third of the run to the last, fast enough for the same time again."""
     third = len(shares) // 3
+    if not third:
+        return False
     late = float(np.median(shares[-third:]))
     rise = late - float(np.median(shares[-2 * third : -third]))
     return rise > 2 * _share_noise(run, third) and late + 3 * rise >= thresholds.format_low
@@ -130,16 +132,17 @@ def _lost_samples(run: Run, thresholds: HealthThresholds) -> list[Sign]:
         return []
     lossy = np.flatnonzero(signal.values > 0)
     width = min(len(signal), thresholds.window)
+    top = float(signal.values.max())
     worst = float(np.convolve(signal.values, np.ones(width) / width, mode="valid").max())
     first, last = int(signal.steps[lossy[0]]), int(signal.steps[lossy[-1]])
     return [
         Sign(
             Level.DANGER if worst >= thresholds.lost_danger else Level.WARNING,
-            f"Samples were never scored in {len(lossy)} of {len(signal)} steps",
+            f"Samples were never scored in {len(lossy)} of {len(signal)} steps, {top:.1%} of one at most",
             first,
             last,
             signal.name,
-            f"{signal.name} is above 0 in {len(lossy)} steps {span(first, last)}: {signal.values.max():.1%} of a step "
+            f"{signal.name} is above 0 in {len(lossy)} steps {span(first, last)}: {top:.1%} of a step "
             f"at most, {worst:.1%} over the worst {width} steps.",
         )
     ]
@@ -192,8 +195,9 @@ RULES = (
         key="no_signal_groups",
         title="Groups without a signal",
         needs=(NO_SIGNAL,),
-        fires="In `no_signal_high` of the prompts all samples earned the same, for the last two windows or longer. "
-        "A danger from `no_signal_danger` on where there is no critic and the score is below `solved_score`.",
+        fires="In `no_signal_high` of the prompts all samples earned the same, for the last window or longer, and for "
+        "twice `window` steps at least, while the score is below `solved_score`. A danger from `no_signal_danger` on "
+        "where there is no critic.",
         thresholds=("no_signal_high", "no_signal_danger", "solved_score", "window"),
         causes=(
             "problems are too hard: every sample fails",

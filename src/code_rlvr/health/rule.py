@@ -48,6 +48,7 @@ class Rule:
         tries: What to do about it.
         look: Finds the signs; none is the usual case.
         any_need: One of `needs` is enough.
+        takes_any_value: A quantity that was never a number is there for it too.
         may_still_come: What it misses may still be learned: a run that goes on is given more time, see `live`.
         is_fact: Chance cannot bring it about: in a run that goes on one look is enough.
         silent_beside: Keys of rules of which this one would be a mere consequence, over the same steps.
@@ -63,6 +64,7 @@ class Rule:
     tries: tuple[str, ...]
     look: Callable[[Run, HealthThresholds], list[Sign]]
     any_need: bool = False
+    takes_any_value: bool = False
     may_still_come: bool = False
     is_fact: bool = False
     silent_beside: tuple[str, ...] = ()
@@ -70,7 +72,7 @@ class Rule:
 
     def missing(self, run: Run) -> list[str]:
         """Return the best name of each quantity whose absence keeps the rule from being applied."""
-        missing = [names[0] for names in self.needs if not run.logs(names)]
+        missing = [names[0] for names in self.needs if not run.logs(names, numbers_only=not self.takes_any_value)]
         return [] if self.any_need and len(missing) < len(self.needs) else missing
 
     def apply(self, run: Run, thresholds: HealthThresholds) -> list[Finding]:

@@ -58,9 +58,11 @@ def _stuck_at_zero(run: Run, thresholds: HealthThresholds) -> list[Sign]:
 
 def _collapsed(run: Run, thresholds: HealthThresholds) -> list[Sign]:
     signal = run.get(SCORE)
-    if signal is None or len(signal) < thresholds.patience:
+    if signal is None:
         return []
     width = window_width(len(signal), thresholds)
+    if len(signal) < max(thresholds.patience, width + 2):
+        return []
     low, high = run.score_range()
     medians = rolling_medians(signal.values, width)[width // 2 : len(signal) - width // 2]
     best = int(medians.argmax()) + width // 2

@@ -37,8 +37,12 @@ VALIDATION: Names = ("val-core/<source>/reward/mean@<n>",)
 ACTOR_SIZES: Names = ("actor/loss", "actor/pg_loss", "actor/grad_norm")
 CRITIC_SIZES: Names = ("critic/loss", "critic/vf_loss", "critic/grad_norm")
 
-HELD_OUT_KEYS = ("accepted", "score", "reward", "acc")
+HELD_OUT_KEYS = ("accepted", "acc", "score", "reward")
 """Keys under which validation logs how good the model is, the best first."""
+
+
+HUGE = 1e100
+"""A value beyond it is as good as infinite: sums and squares of others are sure to be numbers."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,10 @@ class Signal:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def between(self, first: int, last: int) -> Floats:
+        """The values of the steps from one to another, both included."""
+        return self.values[(self.steps >= first) & (self.steps <= last)]
 
     def index_at(self, step: float) -> int:
         """Index of the last point at or before a step; 0 if there is none."""
@@ -90,9 +98,11 @@ class Run:
             self._known[name] = self._pick(name, first_step=1)
         return self._known[name]
 
-    def logs(self, names: Names) -> bool:
-        """Whether a quantity has a number at any step."""
-        return bool(self.held_out()) if names == VALIDATION else self.get(names) is not None
+    def logs(self, names: Names, *, numbers_only: bool = True) -> bool:
+        """Whether a quantity has a number at any step, or, if not `numbers_only`, any value."""
+        if names == VALIDATION:
+            return bool(self.held_out())
+        return self.get(names) is not None or (not numbers_only and any(map(self.not_finite, names)))
 
     def not_finite(self, name: str) -> list[int]:
         """Return the training steps at which a metric is NaN or infinite."""
@@ -135,5 +145,7 @@ class Run:
     def _column(self, name: str) -> Floats:
         """The values of all steps; NaN where there is none."""
         if name not in self._columns:
-            self._columns[name] = np.array([row.get(name, math.nan) for row in self._rows], float)
+            column = np.array([row.get(name, math.nan) for row in self._rows], float)
+            column[np.abs(column) > HUGE] = np.inf
+            self._columns[name] = column
         return self._columns[name]

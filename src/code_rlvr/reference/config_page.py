@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from code_rlvr.config import load_config
+from code_rlvr.config import dotted, load_config
 from code_rlvr.quickstart import QuickstartConfig
 from code_rlvr.report.settings import ReportConfig
 from code_rlvr.train.config import TrainConfig
@@ -143,9 +143,7 @@ def _escape(text: str) -> str:
 def _preset_table() -> str:
     names = preset_names()
     changes = {
-        name: dict(
-            _dotted(load_config(TrainConfig, base=find_preset(name)).model_dump(mode="json", exclude_unset=True))
-        )
+        name: dotted(load_config(TrainConfig, base=find_preset(name)).model_dump(mode="json", exclude_unset=True))
         for name in names
     }
     settings = dict.fromkeys(key for name in names for key in changes[name])  # each once, in order
@@ -155,11 +153,3 @@ def _preset_table() -> str:
         for key in settings
     ]
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
-
-
-def _dotted(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield from _dotted(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value

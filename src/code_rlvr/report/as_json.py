@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any
 
 from code_rlvr.health import Finding
 from code_rlvr.report.catalogue import describe
 from code_rlvr.report.compare.differences import list_differences
-from code_rlvr.report.curves import time_split
+from code_rlvr.report.curves import mean_stages
 from code_rlvr.report.evaluation import Figure, Row
 from code_rlvr.report.facts import make_facts
 from code_rlvr.report.run_state import RunState
@@ -40,7 +40,17 @@ def to_json(states: Sequence[RunState]) -> str:
             for one in list_differences(states)
         ],
     }
-    return json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(_with_nulls(tree), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode(errors="backslashreplace").decode()  # half a surrogate pair, which only JSON can write
+
+
+def _with_nulls(value: Any) -> Any:
+    """The same with None for every number that is not finite, wherever it comes from."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _with_nulls(one) for key, one in value.items()}
+    return [_with_nulls(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _run(state: RunState) -> dict[str, Any]:
@@ -60,7 +70,7 @@ def _run(state: RunState) -> dict[str, Any]:
             for phase in state.health.phases
         ],
         "metrics": {name: _metric(state, name) for name in sorted(state.logged)},
-        "step_time": split_time(state),
+        "step_time": mean_stages(state.steps),
         "evaluations": [_evaluation(row) for row in state.rows],
         "losses": state.losses,
     }
@@ -92,26 +102,12 @@ def _metric(state: RunState, name: str) -> dict[str, Any]:
         "points": len(values),
         "first_step": values[0][0],
         "last_step": values[-1][0],
-        "first": _finite(values[0][1]),
-        "last": _finite(values[-1][1]),
+        "first": values[0][1],
+        "last": values[-1][1],
         "lowest": min(finite, default=None),
         "highest": max(finite, default=None),
         "mean_of_first_tenth": ends[0] if ends else None,
         "mean_of_last_tenth": ends[1] if ends else None,
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def split_time(state: RunState) -> dict[str, dict[str, float]]:
-    """Mean seconds of each stage of a step, and its share of the step; empty if no times were logged."""
-    stack = time_split(state.steps)
-    whole = float(stack.total.mean()) if len(stack.steps) else 0.0
-    return {
-        stage: {"mean_s": float(seconds.mean()), "share": float(seconds.mean()) / whole}
-        for stage, seconds in stack.parts.items()
     }
 
 

@@ -16,10 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from code_rlvr.health import Finding, Level
-from code_rlvr.report.as_json import split_time
 from code_rlvr.report.catalogue import Direction, describe
 from code_rlvr.report.compare.differences import SettingDifference, list_differences
-from code_rlvr.report.curves import STAGES
+from code_rlvr.report.curves import STAGES, mean_stages
 from code_rlvr.report.evaluation import Figure, Row
 from code_rlvr.report.main_metrics import choose_metrics
 from code_rlvr.report.numbers_as_text import format_number, format_signed
@@ -55,7 +54,7 @@ def to_text(states: Sequence[RunState]) -> str:
 
 def _show_run(state: RunState, console: Console) -> None:
     planned = state.inputs.setting("trainer.steps")
-    steps = f"step {state.inputs.trained_steps}" + (f" of {planned}" if planned else "")
+    steps = f"step {state.inputs.trained_steps}" + (f" of {_line(str(planned))}" if planned else "")
     console.print(Text.assemble((_line(state.name), "bold"), (f"  {steps}", "dim")))
     console.print(Text(_line(state.headline)))
     console.print(Text(_line(state.health.sentence)))
@@ -135,7 +134,7 @@ def _metric_table(state: RunState) -> Table:
 
 def _time_table(state: RunState) -> Table:
     table = _table("", "seconds", "share")
-    for stage, split in split_time(state).items():
+    for stage, split in mean_stages(state.steps).items():
         table.add_row(STAGES[stage], f"{split['mean_s']:.2f}", f"{split['share']:.0%}")
     return table
 

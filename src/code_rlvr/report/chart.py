@@ -18,7 +18,7 @@ class Chart:
     """One chart with what the page says about it.
 
     Args:
-        title: Heading; no two charts of a page have the same.
+        title: Heading.
         about: Unit and direction.
         meaning: One sentence.
         label: The chart in words, for readers who do not see it.

@@ -6,7 +6,7 @@ Covered: making the chart of a single metric, putting all charts in order.  Not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -16,17 +16,21 @@ from code_rlvr.report.catalogue import describe
 from code_rlvr.report.chart import Chart, ChartGroup, unit_and_direction
 from code_rlvr.report.chart_specs import CHART_GROUPS, ChartSpec
 from code_rlvr.report.charts import SHARE_BOUNDS, VALIDATION_TONES, draw_curve
-from code_rlvr.report.curves import Curve, comfortable_bounds, pick_curve
+from code_rlvr.report.curves import Curve, comfortable_bounds, pick_curve, pick_first, validation_pattern
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.series_charts import make_advantage_chart, make_source_chart
 from code_rlvr.report.solve_history import History
 from code_rlvr.report.stack_charts import make_outcome_chart, make_time_chart, make_verdict_chart
+from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import StepMetrics
 from code_rlvr.smoothing import Floats
 
 
 def make_chart_groups(
-    steps: Sequence[StepMetrics], phases: Sequence[Phase] = (), histories: Sequence[History] = ()
+    steps: Sequence[StepMetrics],
+    phases: Sequence[Phase] = (),
+    histories: Sequence[History] = (),
+    named: Collection[str] = (),
 ) -> tuple[list[ChartGroup], list[str]]:
     """Draw every chart that the run has the numbers for.
 
@@ -34,23 +38,25 @@ def make_chart_groups(
         steps: The run's metrics, in order.
         phases: Stretches of the run that are marked in the curves.
         histories: The training problems, for the chart of groups.
+        named: Metrics that findings name: each has a chart, whatever it is.
 
     Returns:
         The charts under their headings, and the metrics that would have had a chart but were not logged.
     """
     last_step = float(max((one.step for one in steps), default=0))
     sources = _sources(steps)
-    charts: dict[str, list[Chart]] = {}
-    absent = []
-    for title, specs in CHART_GROUPS:
-        charts[title] = []
-        for spec in specs:
-            curve = _pick(steps, spec)
-            if _is_empty(curve):
-                absent.append(spec.name)
-            else:
-                charts[title].append(_make_chart(spec, curve, last_step, sources, phases))
-    charts["Time"] = []
+    curves = {
+        title: {spec: pick_first(steps, spec.names, spec.validation_key) for spec in specs}
+        for title, specs in CHART_GROUPS
+    }
+    known = {spec: curve for members in curves.values() for spec, curve in members.items()}
+    curves = {"Named by findings": _pick_others(steps, named, known), **curves, "Time": {}}
+    charts = {
+        title: [
+            _make_chart(spec, one, last_step, sources, phases) for spec, one in members.items() if not _is_empty(one)
+        ]
+        for title, members in curves.items()
+    }
     extra = {
         "Reward": (make_source_chart(steps, phases), make_verdict_chart(steps)),
         "Groups and advantages": (make_advantage_chart(steps, phases), make_outcome_chart(histories, last_step)),
@@ -58,13 +64,22 @@ def make_chart_groups(
     }
     for title, more in extra.items():
         charts[title] += [chart for chart in more if chart]
-    return [ChartGroup(title, tuple(members)) for title, members in charts.items() if members], absent
+    groups = [ChartGroup(title, tuple(members)) for title, members in charts.items() if members]
+    return groups, [spec.name for spec, curve in known.items() if _is_empty(curve)]
 
 
-def _pick(steps: Sequence[StepMetrics], spec: ChartSpec) -> Curve:
-    """The curve of the first of the metrics that the run has values of."""
-    curves = [pick_curve(steps, name, spec.validation_key) for name in spec.names]
-    return next((curve for curve in curves if len(curve.points.steps)), curves[0])
+def _pick_others(
+    steps: Sequence[StepMetrics], named: Collection[str], known: Mapping[ChartSpec, Curve]
+) -> dict[ChartSpec, Curve]:
+    """The metrics that are named and in no chart yet, each once."""
+    others = [one for one in dict.fromkeys(named) if not any(_shows(spec, curve, one) for spec, curve in known.items())]
+    return {ChartSpec((name,), make_visible(name, 60), robust=True): pick_curve(steps, name) for name in others}
+
+
+def _shows(spec: ChartSpec, curve: Curve, name: str) -> bool:
+    """Whether a metric is drawn in a chart, as its line or as its points of validation."""
+    held_out = validation_pattern(spec.validation_key).fullmatch(name) if spec.validation_key else None
+    return name == curve.name or (held_out is not None and held_out["source"] in curve.validation)
 
 
 def _is_empty(curve: Curve) -> bool:

@@ -7,7 +7,8 @@ has them, as text.  No tool pans or zooms, so that a finger on a chart scrolls t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from bokeh.models import (
@@ -62,7 +63,7 @@ def draw_curve(
 
 
 def draw_lines(
-    curves: Mapping[str, Curve], last_step: float, bounds: tuple[float, float], *, phases: Sequence[Phase]
+    curves: Sequence[tuple[str, Curve]], last_step: float, bounds: tuple[float, float], *, phases: Sequence[Phase]
 ) -> figure:
     """Draw smoothed lines of several metrics in one chart.
 
@@ -71,33 +72,62 @@ def draw_lines(
         last_step, bounds, phases: As for `draw_curve`.
     """
     plot = _curve_figure(last_step, bounds, phases)
-    steps = np.unique(np.concatenate([curve.points.steps for curve in curves.values()]))
+    steps = np.unique(np.concatenate([curve.points.steps for _, curve in curves]))
     columns = {"step": steps}
-    tip = "step @step{0,0}"
-    for tone, (number, (name, curve)) in zip(SERIES_TONES, enumerate(curves.items()), strict=False):
+    rows = []
+    for tone, (number, (name, curve)) in zip(SERIES_TONES, enumerate(curves), strict=False):
         columns[f"line{number}"] = np.full(len(steps), np.nan)
         columns[f"line{number}"][np.searchsorted(steps, curve.points.steps)] = curve.smooth
-        text = escape(name).replace("@", "&#64;").replace("$", "&#36;")  # which Bokeh takes for names of columns
-        tip += f'<br><span style="color:var(--{tone})">■</span> {text} <b>@line{number}{{0.000[0]}}</b>'
+        rows.append(TipRow(tone, name, f"@line{number}{{0.000[0]}}"))
     source = ColumnDataSource(columns)
     lines: list[DataRenderer] = [
         plot.line("step", f"line{number}", source=source, line_width=2, color=light(tone))
         for tone, number in zip(SERIES_TONES, range(len(curves)), strict=False)
     ]
-    tip = f'<div class="tip">{tip}</div>'
+    tip = make_tip(rows)
     plot.add_tools(HoverTool(renderers=lines[:1], tooltips=tip, mode="vline", line_policy="nearest", show_arrow=False))
     return plot
 
 
-def _curve_figure(last_step: float, bounds: tuple[float, float], phases: Sequence[Phase]) -> figure:
-    plot = blank_figure(height=206, last_step=last_step)
+class TipRow(NamedTuple):
+    """A line of a tip: the colour's name, what it stands for, and the column with its value and format."""
+
+    tone: str
+    name: str
+    value: str
+
+
+def make_tip(rows: Sequence[TipRow]) -> str:
+    """Return the tip about several lines or areas at a step, as Bokeh takes it; names stay text, whatever they are."""
+    lines = [
+        f'<br><span style="color:var(--{row.tone})">■</span> {_escape(row.name)} <b>{row.value}</b>' for row in rows
+    ]
+    return f'<div class="tip">step @step{{0,0}}{"".join(lines)}</div>'
+
+
+def _escape(name: str) -> str:
+    """A name in a tip is HTML, in which `@` and `$` stand for columns."""
+    return str(escape(name)).replace("@", "&#64;").replace("$", "&#36;")
+
+
+def curve_figure(height: int, last_step: float, bounds: tuple[float, float]) -> figure:
+    """Return a chart for curves, without any.
+
+    Args:
+        height: As for `blank_figure`.
+        last_step: Likewise.
+        bounds: Ends of the y axis; a share that is drawn in full has ticks of its own.
+    """
+    plot = blank_figure(height, last_step)
     plot.y_range = Range1d(start=bounds[0], end=bounds[1])
-    if bounds == SHARE_BOUNDS:
-        plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
-        plot.yaxis.formatter = NumeralTickFormatter(format="0.00")
-    else:
-        plot.yaxis.ticker = BasicTicker(desired_num_ticks=4)
-        plot.yaxis.formatter = NumeralTickFormatter(format="0,0.[0000]")
+    share = bounds == SHARE_BOUNDS
+    plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1]) if share else BasicTicker(desired_num_ticks=4)
+    plot.yaxis.formatter = NumeralTickFormatter(format="0.00" if share else "0,0.[0000]")
+    return plot
+
+
+def _curve_figure(last_step: float, bounds: tuple[float, float], phases: Sequence[Phase]) -> figure:
+    plot = curve_figure(206, last_step, bounds)
     for phase in phases:
         _mark_phase(plot, phase, last_step, bounds)
     return plot
@@ -165,19 +195,11 @@ def draw_stack(stack: Stack, last_step: float, *, tones: str, labels: dict[str, 
         plot.vbar_stack(list(stack.parts), x="step", color=colors, source=source, width=0.8)
     # Areas have no points to hover over: invisible bars of full height stand in.
     bars = plot.vbar("step", top=top, width=_spacing(stack.steps), source=source, alpha=0)
-    tip = _stack_tip(stack, tones, labels)
+    tip = make_tip([TipRow(f"{tones}-{part}", labels[part], f"@{part}{{0.00}}") for part in reversed(stack.parts)])
     plot.add_tools(
         HoverTool(renderers=[bars], tooltips=tip, mode="vline", point_policy="follow_mouse", show_arrow=False)
     )
     return plot
-
-
-def _stack_tip(stack: Stack, tones: str, labels: dict[str, str]) -> str:
-    rows = "".join(
-        f'<br><span style="color:var(--{tones}-{part})">■</span> {labels[part]} <b>@{part}{{0.00}}</b>'
-        for part in reversed(stack.parts)
-    )
-    return f'<div class="tip">step @step{rows}</div>'
 
 
 def _spacing(steps: Floats) -> float:

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from code_rlvr.config import load_config
+from code_rlvr.config import dotted, load_config
 from code_rlvr.errors import ConfigError
+from code_rlvr.report.inputs import NAMES_OF_THE_RUN
 from code_rlvr.report.visible import make_visible
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.presets import find_preset
 
-_OF_EVERY_RUN = {"name", "runs_dir", "model", "data.train_file", "data.validation_file"}
+_OF_EVERY_RUN = {*NAMES_OF_THE_RUN, "model", "data.train_file", "data.validation_file"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def compare_with_base(config: Mapping[str, Any], preset: str | None) -> ConfigDi
         base = load_config(TrainConfig, find_preset(preset) if preset else None)
     except ConfigError:  # a preset that is no longer there
         base, preset = TrainConfig(), None
-    before, after = _flatten(base.model_dump(mode="json")), _flatten(config)
+    before, after = dotted(base.model_dump(mode="json")), dotted(config)
     # A setting that the run's file lacks is newer than the run, and was not changed by it.
     changes = [
         (make_visible(name, 100), _text(before, name), _text(after, name))
@@ -61,18 +62,6 @@ def compare_with_base(config: Mapping[str, Any], preset: str | None) -> ConfigDi
 
 
 _ABSENT = object()
-
-
-def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one, with dotted names."""
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping):
-            flat |= _flatten(value, f"{name}.")
-        else:
-            flat[name] = value
-    return flat
 
 
 def _text(settings: Mapping[str, Any], name: str) -> str:

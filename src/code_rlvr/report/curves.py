@@ -125,13 +125,29 @@ def pick_curve(steps: Sequence[StepMetrics], name: str, validation_key: str | No
     return Curve(name, points, smooth(points, smoothing_width(len(points.values))), validation)
 
 
+def pick_first(steps: Sequence[StepMetrics], names: Sequence[str], validation_key: str | None = None) -> Curve:
+    """Take a quantity out of the run under the first of its names that has values, or else under the first.
+
+    Args:
+        steps, validation_key: As for `pick_curve`.
+        names: At least one.
+    """
+    logged = (name for name in names if len(_pick(steps, name).steps))
+    return pick_curve(steps, next(logged, names[0]), validation_key)
+
+
+def validation_pattern(key: str) -> re.Pattern[str]:
+    """Return the pattern of the names under which validation logs a key of the reward function, by ``source``."""
+    return re.compile(rf"val-(?:core|aux)/(?P<source>.+)/{re.escape(key)}/mean@\d+")
+
+
 def _pick(steps: Sequence[StepMetrics], name: str) -> Points:
     found = [(one.step, one.data[name]) for one in steps if math.isfinite(one.data.get(name, math.nan))]
     return Points(np.array([step for step, _ in found], float), np.array([value for _, value in found], float))
 
 
 def _pick_validation(steps: Sequence[StepMetrics], key: str) -> dict[str, Points]:
-    pattern = re.compile(rf"val-(?:core|aux)/(?P<source>.+)/{re.escape(key)}/mean@\d+")
+    pattern = validation_pattern(key)
     names = {match["source"]: name for one in steps for name in one.data if (match := pattern.fullmatch(name))}
     return {source: _pick(steps, name) for source, name in sorted(names.items())}
 
@@ -156,6 +172,16 @@ def time_split(steps: Sequence[StepMetrics]) -> Stack:
     """
     rows = [(one.step, _stage_seconds(one.data)) for one in steps if "timing_s/step" in one.data]
     return _stack(rows, list(STAGES), steps_per_point(steps))
+
+
+def mean_stages(steps: Sequence[StepMetrics]) -> dict[str, dict[str, float]]:
+    """Return mean seconds of each stage of a step, and its share of the step; empty if no times were logged."""
+    stack = time_split(steps)
+    whole = float(stack.total.mean()) if len(stack.steps) else 0.0
+    if not whole:
+        return {}
+    means = {stage: float(seconds.mean()) for stage, seconds in stack.parts.items()}
+    return {stage: {"mean_s": seconds, "share": seconds / whole} for stage, seconds in means.items()}
 
 
 def _stage_seconds(timings: dict[str, float]) -> list[float]:

@@ -118,12 +118,12 @@ def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
         losses: Gets a sentence for each file that is missing or damaged.
     """
     found: dict[str, dict[str, Scores]] = {}
-    for stage in STAGES:
-        for file in sorted((folder / stage).glob("*.json")):
-            try:
-                found.setdefault(file.stem, {})[stage] = read_scores(file)
-            except DataError:
-                losses.append(f"eval/{stage}/{file.name} cannot be read as scores; it is left out.")
+    for file in list_evaluations(folder):
+        stage = file.parent.name
+        try:
+            found.setdefault(file.stem, {})[stage] = read_scores(file)
+        except DataError:
+            losses.append(f"eval/{stage}/{file.name} cannot be read as scores; it is left out.")
     evaluations = [Evaluation(name, one.get("before"), one.get("after")) for name, one in found.items() if one]
     for evaluation in evaluations:
         for stage, scores in zip(STAGES, (evaluation.before, evaluation.after), strict=True):
@@ -140,6 +140,22 @@ def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
 
 def _importance(one: Evaluation) -> tuple[bool, bool, str, str]:
     return not one.title.startswith("Held-out"), one.title.startswith(_CONTROLS), one.title, one.name
+
+
+def list_evaluations(folder: Path) -> list[Path]:
+    """Return the files of scores before and after, as far as the folder can be seen.
+
+    Args:
+        folder: ``eval`` of a run.
+    """
+    return [file for stage in STAGES for file in _list(folder / stage) if file.suffix == ".json"]
+
+
+def _list(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from code_rlvr.health.signals import HUGE
 from code_rlvr.report.catalogue import CATALOGUE, Metric, describe
 from code_rlvr.report.inputs import RunInputs
 from code_rlvr.report.numbers_as_text import format_duration, format_number
@@ -49,8 +50,8 @@ def make_facts(run: RunInputs) -> list[tuple[str, str]]:
         ("Seed", run.setting("seed")),
         ("Device", run.setting("trainer.device")),
         ("Time", _time(run.steps)),
-        ("Samples", _total(run.steps, "reward/samples")),
-        ("Tokens", _total(run.steps, "perf/total_num_tokens")),
+        ("Samples", _total(run.training, "reward/samples")),
+        ("Tokens", _total(run.training, "perf/total_num_tokens")),
     ]
     if run.is_folder:
         facts += [
@@ -68,13 +69,13 @@ def _batch(run: RunInputs) -> str:
     return f"{batch} problems × {samples} sample{'s' if samples != 1 else ''}" if batch and samples else ""
 
 
-def _total(steps: Sequence[StepMetrics], name: str) -> str:
+def _total(training: Sequence[StepMetrics], name: str) -> str:
     """A metric added up over the steps that logged it, with how many those are if some did not."""
-    values = [one.data[name] for one in steps if math.isfinite(one.data.get(name, math.nan))]
-    trained = sum(one.step > 0 for one in steps)
+    values = [one.data[name] for one in training if math.isfinite(one.data.get(name, math.nan))]
     if not values:
-        return "not logged" if trained else ""
-    return f"{math.fsum(values):,.0f}" + (f" in {len(values)} of {trained} steps" if len(values) < trained else "")
+        return "not logged" if training else ""
+    some = f" in {len(values)} of {len(training)} steps" if len(values) < len(training) else ""
+    return f"{math.fsum(values):,.0f}{some}"
 
 
 def _data(data: dict[str, Any], split: str) -> str:
@@ -94,7 +95,7 @@ def _machine(machine: Any) -> str:
     memory, cores, gpus = machine.get("memory_gib"), machine.get("cores"), machine.get("gpus")
     words = [str(machine.get("cpu") or "")]
     words += [f"{cores} core{'s' if cores != 1 else ''}"] if isinstance(cores, int) else []
-    words += [f"{memory:g} GiB"] if isinstance(memory, (int, float)) else []
+    words += [f"{memory:g} GiB"] if isinstance(memory, (int, float)) and abs(memory) < HUGE else []
     words += [str(gpu) for gpu in gpus] if isinstance(gpus, list) else []
     return ", ".join(filter(None, words))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from code_rlvr.evaluate.compare import Difference
-from code_rlvr.report.curves import pick_curve
+from code_rlvr.health.signals import SCORE
+from code_rlvr.report.curves import pick_curve, pick_first
 from code_rlvr.report.evaluation import Row
 from code_rlvr.report.inputs import RunInputs
 
@@ -87,9 +88,7 @@ def _validated(run: RunInputs) -> str:
 
 
 def _trained(run: RunInputs) -> str:
-    curve = pick_curve(run.steps, "reward/score")
-    if not len(curve.points.steps):
-        curve = pick_curve(run.steps, "critic/score/mean")  # a plain verl run
+    curve = pick_first(run.steps, SCORE)
     if curve.ends is None or len(curve.points.steps) < 2:
         return ""
     return (

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from code_rlvr.health import Finding, HealthThresholds, Level, Phase, diagnose, find_phases, unapplied
+from code_rlvr.report.inputs import RunInputs
 from code_rlvr.report.palette import phase_tone
 from code_rlvr.report.program import Program
 from code_rlvr.report.program_section import ProgramCard, make_card
 from code_rlvr.report.programs import Choice
 from code_rlvr.report.visible import make_visible
-from code_rlvr.runs import StepMetrics
 
 SAMPLES_BESIDE = 3
 
@@ -62,13 +62,13 @@ class Health:
         return f"{words[0].upper()}{words[1:]} in training, first of all: {title}."
 
 
-def examine(steps: Sequence[StepMetrics], thresholds: HealthThresholds) -> Health:
+def examine(run: RunInputs, thresholds: HealthThresholds) -> Health:
     """Apply every rule to a run."""
-    trained = sum(one.step > 0 for one in steps)
+    trained = len(run.training)
     return Health(
-        findings=tuple(diagnose(steps, thresholds)) if trained else (),
-        phases=tuple(find_phases(steps, thresholds)) if trained else (),
-        unapplied=tuple(unapplied(steps)) if trained else (),
+        findings=tuple(diagnose(run.steps, thresholds)) if trained else (),
+        phases=tuple(find_phases(run.steps, thresholds)) if trained else (),
+        unapplied=tuple(unapplied(run.steps)) if trained else (),
         trained=trained,
         enough=thresholds.patience,
     )
@@ -88,10 +88,20 @@ class FindingCard:
 
 
 def make_finding_cards(
-    health: Health, programs: Sequence[Program], prompts: Mapping[str, str]
+    health: Health, programs: Sequence[Program], prompts: Mapping[str, str], steps: Sequence[int]
 ) -> tuple[FindingCard, ...]:
-    """Put accepted samples beside each finding that asks for them."""
-    return tuple(FindingCard(one, _beside(one, programs, prompts)) for one in health.findings)
+    """Put accepted samples beside each finding that asks for them.
+
+    Args:
+        health: The findings.
+        programs: In the order of steps.
+        prompts: Problem to its text.
+        steps: As for `samples.third`.
+    """
+    return tuple(
+        FindingCard(one, tuple(make_card(Choice("", program), prompts, steps) for program in beside(one, programs)))
+        for one in health.findings
+    )
 
 
 def beside(finding: Finding, programs: Sequence[Program]) -> list[Program]:
@@ -102,12 +112,6 @@ def beside(finding: Finding, programs: Sequence[Program]) -> list[Program]:
     by_problem = {one.problem_id: one for one in fitting}
     others = [one for one in fitting if by_problem[one.problem_id] is not one]
     return [*reversed(by_problem.values()), *reversed(others)][:SAMPLES_BESIDE]
-
-
-def _beside(finding: Finding, programs: Sequence[Program], prompts: Mapping[str, str]) -> tuple[ProgramCard, ...]:
-    chosen = beside(finding, programs)
-    steps = sorted({one.step for one in chosen})
-    return tuple(make_card(Choice("", one), prompts, steps) for one in chosen)
 
 
 @dataclass(frozen=True)

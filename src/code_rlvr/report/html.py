@@ -132,7 +132,9 @@ def _preset(inputs: RunInputs) -> str | None:
 
 def _curves(inputs: RunInputs, health: Health, histories: Sequence[History]) -> dict[str, Any]:
     """The charts and the words around them."""
-    groups, absent = make_chart_groups(inputs.steps, health.phases, histories)
+    groups, absent = make_chart_groups(
+        inputs.steps, health.phases, histories, [finding.metric for finding in health.findings]
+    )
     return {
         "chart_groups": groups,
         "absent": absent,
@@ -144,13 +146,13 @@ def _curves(inputs: RunInputs, health: Health, histories: Sequence[History]) -> 
 
 def _programs(inputs: RunInputs, health: Health, records: Records, run: RunFolder | None) -> dict[str, Any]:
     """The samples to look through, and those beside findings."""
-    first, more = choose_programs(records.programs), choose_samples(records.programs)
+    first, more = choose_programs(records.programs), choose_samples(records.programs, records.steps_read)
     shown = {choice.program.problem_id for choice in first} | {one.problem_id for one in more}
     shown |= {one.problem_id for finding in health.findings for one in beside(finding, records.programs)}
     prompts = find_prompts(_problem_files(inputs, run), shown) if shown else {}
     return {
-        "samples": make_browser(first, more, prompts),
-        "findings": make_finding_cards(health, records.programs, prompts),
+        "samples": make_browser(first, more, prompts, records.steps_read),
+        "findings": make_finding_cards(health, records.programs, prompts, records.steps_read),
     }
 
 
@@ -163,9 +165,8 @@ def _problem_files(inputs: RunInputs, run: RunFolder | None) -> list[Path]:
 
 def _scripts(groups: Sequence[ChartGroup], solve_map: SolveMap | None, *, has_samples: bool) -> dict[str, Any]:
     """The scripts of the page, the elements that they draw in, and the policy that lets only those run."""
-    drawings: dict[str, Model] = {chart.title: chart.plot for group in groups for chart in group.charts}
-    drawings |= {"solve map": solve_map.plot} if solve_map else {}
-    scripts, plots = embed(drawings)
+    drawings = [chart.plot for group in groups for chart in group.charts]
+    scripts, plots = embed([*drawings, solve_map.plot] if solve_map else drawings)
     scripts += [read_asset("samples.js")] if has_samples else []
     return {
         "plots": plots,
@@ -175,8 +176,8 @@ def _scripts(groups: Sequence[ChartGroup], solve_map: SolveMap | None, *, has_sa
     }
 
 
-def embed(drawings: dict[str, Model]) -> tuple[list[str], dict[str, Markup]]:
-    """Return the scripts that draw charts, and for each chart's name the element that it is drawn in.
+def embed(drawings: Sequence[Model]) -> tuple[list[str], dict[str, Markup]]:
+    """Return the scripts that draw charts, and for the ``id`` of each drawing the element that it is drawn in.
 
     The page has to have an element ``tones`` with the colours of either mode, as the template of the report has.
     """
@@ -184,11 +185,11 @@ def embed(drawings: dict[str, Model]) -> tuple[list[str], dict[str, Markup]]:
         return [], {}
     document = Document()
     with document.models.freeze():  # or each chart that is added would look at all models of those before it
-        for plot in drawings.values():
+        for plot in drawings:
             document.add_root(plot)
-    drawing, elements = components(drawings, wrap_script=False)
+    drawing, elements = components({plot.id: plot for plot in drawings}, wrap_script=False)
     bokeh = Resources(mode="inline", components=["bokeh"]).js_raw
-    return [*bokeh, drawing, read_asset("report.js")], {name: Markup(element) for name, element in elements.items()}
+    return [*bokeh, drawing, read_asset("report.js")], {one: Markup(element) for one, element in elements.items()}
 
 
 def content_security_policy(scripts: list[str]) -> str:

@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from code_rlvr.errors import DataError
+from code_rlvr.health.signals import HUGE
 from code_rlvr.runs import RunFolder, StepMetrics
-from code_rlvr.train.start_facts import START_FILE
 
 MAX_STEP = 10**9
 """A step beyond it is damage."""
+MAX_DEPTH = 50
+"""Tables within tables of a file of settings; one with more is damage."""
+NAMES_OF_THE_RUN = ("name", "runs_dir")
+"""Settings that say only what the run is called."""
 SHOWN_LINES = 5
 """Line numbers that a message names before it only counts."""
+
+NEWER_FILES = ("versions", "data", "start", "merge")
+"""Of `input_files`, those that older runs lack, or runs that were not merged; the page says "not recorded"."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +66,31 @@ class RunInputs:
         return value
 
     @property
+    def training(self) -> list[StepMetrics]:
+        """The steps that were trained; a validation alone, before training or after a resume, is none."""
+        return [one for one in self.steps if one.step > 0 and not all(name.startswith("val-") for name in one.data)]
+
+    @property
     def trained_steps(self) -> int:
-        """The last step with training metrics; 0 if there is none."""
-        return max((one.step for one in self.steps if "timing_s/step" in one.data), default=0)
+        """The last step that was trained; 0 if there is none."""
+        return max((one.step for one in self.training), default=0)
+
+
+def input_files(run: RunFolder) -> dict[str, Path]:
+    """Return every file that `read_inputs` reads, by what is in it; what decides whether a run has changed.
+
+    Args:
+        run: The run's folder.
+    """
+    return {
+        "config": run.config,
+        "command": run.command,
+        "metrics": run.metrics,
+        "versions": run.versions,
+        "data": run.data,
+        "start": run.start,
+        "merge": run.merge_record,
+    }
 
 
 def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
@@ -70,18 +100,18 @@ def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
         run: The run's folder.
         losses: Gets one sentence for each thing that is missing or damaged.
     """
-    newer: list[str] = []  # files that older runs do not have; the page says "not recorded"
-    versions = _read_object(run.versions, newer)
-    steps = read_good_metrics(run.metrics, losses)
+    files = input_files(run)
+    steps = read_good_metrics(files["metrics"], losses)
     _say_unjudged(steps, losses)
-    merged_step = _read_object(run.merge_record, newer).get("step")
+    found = {name: _read_object(files[name], losses, may_lack=name in NEWER_FILES) for name in ("config", *NEWER_FILES)}
+    merged_step = found["merge"].get("step")
     return RunInputs(
-        config=_read_object(run.config, losses),
-        command=_read_text(run.command, losses).strip(),
-        versions={str(key): str(value) for key, value in versions.items()},
+        config=found["config"],
+        command=(_read_text(files["command"], losses) or "").strip(),
+        versions={str(key): str(value) for key, value in found["versions"].items()},
         steps=steps,
-        data=_read_object(run.data, newer),
-        start=_read_object(run.path / START_FILE, newer),
+        data=found["data"],
+        start=found["start"],
         merged_step=merged_step if isinstance(merged_step, int) else None,
     )
 
@@ -119,15 +149,17 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
         return []
     steps: dict[int, dict[str, float]] = {}
     bad: list[int] = []
+    left_out: dict[str, None] = {}  # in order, each once
     for number, line in enumerate(lines, start=1):
         try:
             metrics = StepMetrics.from_line(line)
-        except (DataError, OverflowError, RecursionError):  # the last two: absurd numbers, absurd nesting
+        except (DataError, RecursionError):  # the last: absurd nesting
             bad.append(number)
             continue
         if not 0 <= metrics.step <= MAX_STEP:
             bad.append(number)
             continue
+        left_out |= dict.fromkeys(metrics.left_out)
         steps[metrics.step] = {**steps.get(metrics.step, {}), **metrics.data}
     if bad:
         losses.append(
@@ -141,7 +173,16 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
     if missing:
         some = [*itertools.islice(itertools.chain.from_iterable(missing), SHOWN_LINES)]
         losses.append(f"{file.name} has no metrics of {_numbers('step', some, sum(map(len, missing)))}.")
-    return [StepMetrics(step, steps[step]) for step in sorted(steps)]
+    if left_out:
+        losses.append(f"{file.name}: what is no number is left out ({_numbers('metric', [*left_out])}).")
+    huge = [step for step in sorted(steps) if any(HUGE < abs(value) < math.inf for value in steps[step].values())]
+    if huge:
+        losses.append(f"{file.name}: numbers beyond {HUGE:g} count as infinite ({_numbers('step', huge)}).")
+    return [StepMetrics(step, _bounded(steps[step])) for step in sorted(steps)]
+
+
+def _bounded(values: dict[str, float]) -> dict[str, float]:
+    return {name: math.copysign(math.inf, one) if abs(one) > HUGE else one for name, one in values.items()}
 
 
 def _say_unjudged(steps: Sequence[StepMetrics], losses: list[str]) -> None:
@@ -154,31 +195,42 @@ def _say_unjudged(steps: Sequence[StepMetrics], losses: list[str]) -> None:
         )
 
 
-def _numbers(what: str, numbers: Sequence[int], count: int | None = None) -> str:
-    """Write out the first few numbers, and how many more there are; `count` is how many there are in all."""
+def _numbers(what: str, numbers: Sequence[int | str], count: int | None = None) -> str:
+    """Write out the first few numbers or names, and how many more there are; `count` is how many there are in all."""
     count = len(numbers) if count is None else count
     shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
     more = count - SHOWN_LINES
     return f"{what}{'s' if count > 1 else ''} {shown}" + (f" and {more:,} more" if more > 0 else "")
 
 
-def _read_text(file: Path, losses: list[str]) -> str:
+def _read_text(file: Path, losses: list[str], *, may_lack: bool = False) -> str | None:
+    """The text; None if it cannot be read, which is said unless the run may lack the file and does."""
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        losses.append(f"{file.name} cannot be read ({error.strerror}).")
-        return ""
+        if not (may_lack and isinstance(error, FileNotFoundError)):
+            losses.append(f"{file.name} cannot be read ({error.strerror}).")
+        return None
 
 
-def _read_object(file: Path, losses: list[str]) -> dict[str, Any]:
-    text = _read_text(file, losses)
-    if not text:
+def _read_object(file: Path, losses: list[str], *, may_lack: bool) -> dict[str, Any]:
+    text = _read_text(file, losses, may_lack=may_lack)
+    if text is None:
         return {}
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not _is_deep(value):
         return value
     losses.append(f"{file.name} is not a JSON object.")
     return {}
+
+
+def _is_deep(tree: dict[str, Any]) -> bool:
+    """Whether tables and lists stand in each other more than `MAX_DEPTH` times."""
+    level: list[Any] = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [one for one in level if isinstance(one, (dict, list))]
+    return bool(level)

@@ -11,11 +11,8 @@ from dataclasses import replace
 
 from code_rlvr.report.chart_specs import CHART_GROUPS, ChartSpec
 
-_STEP_TIME = ChartSpec("timing_s/step", "Time of a step", robust=True)
+_STEP_TIME = ChartSpec(("timing_s/step",), "Time of a step", robust=True)
 _SPECS = (*(spec for _, specs in CHART_GROUPS for spec in specs), _STEP_TIME)
-
-VALIDATION_KEYS = ("accepted", "acc", "score", "reward")
-"""Keys of validation, the most telling first; verl's own reward functions have `acc`, all have `reward`."""
 
 
 def choose_metrics(logged: Sequence[Collection[str]]) -> list[ChartSpec]:
@@ -32,5 +29,5 @@ def choose_metrics(logged: Sequence[Collection[str]]) -> list[ChartSpec]:
     for spec in _SPECS:
         some = [name for name in spec.names if any(name in names for names in runs)]
         common = [name for name in some if all(name in names for names in runs)]
-        chosen += [replace(spec, name=name, instead=()) for name in (common or some)[:1]]
+        chosen += [replace(spec, names=(name,)) for name in (common or some)[:1]]
     return chosen

@@ -7,6 +7,7 @@ Sources: Okabe and Ito 2008 (verdicts), Paul Tol's muted scheme (stages), both a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -91,8 +92,13 @@ def phase_tone(name: str) -> str:
     return f"phase-{name.partition(' ')[0]}"
 
 
-def css_variables() -> str:
-    """Return all tones as custom properties, those for dark in a media query."""
-    bright = "".join(f"--{name}:{tone.light};" for name, tone in TONES.items())
-    dark = "".join(f"--{name}:{tone.dark};" for name, tone in TONES.items())
+def css_variables(more: Mapping[str, Tone] | None = None) -> str:
+    """Return all tones as custom properties, those for dark in a media query.
+
+    Args:
+        more: Name to colour, of those that only this page has.
+    """
+    tones = {**TONES, **(more or {})}
+    bright = "".join(f"--{name}:{tone.light};" for name, tone in tones.items())
+    dark = "".join(f"--{name}:{tone.dark};" for name, tone in tones.items())
     return f":root{{{bright}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"

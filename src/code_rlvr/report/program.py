@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 ACCEPTED = "ACCEPTED"
+UNJUDGED = "UNJUDGED"
 MAX_CHARS = 6_000
 """Characters of a response that are kept."""
+GLANCE_CHARS = 1_200
+"""As long as a response can be read at a glance: up to here a longer one tells more."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +66,31 @@ class Program:
         """Whether it passed every test."""
         return self.verdict == ACCEPTED
 
+    @property
+    def is_partly_right(self) -> bool:
+        """Whether it passed some of the tests and not all."""
+        return self.pass_rate is not None and 0 < self.pass_rate < 1
+
+    @property
+    def telling(self) -> tuple[bool, int]:
+        """Greater for a response that shows more: partly right before all wrong, then longer before shorter."""
+        return self.is_partly_right, min(len(self.response), GLANCE_CHARS)
+
+
+def is_record(value: Any) -> bool:
+    """Whether something read from a file is a record of a sample, judged or not."""
+    return isinstance(value, dict) and isinstance(value.get("step"), int) and isinstance(value.get("verdict"), str)
+
 
 def is_judged(record: Any) -> bool:
     """Whether something read from a file is a record of a sample that has a verdict."""
-    return (
-        isinstance(record, dict)
-        and isinstance(record.get("step"), int)
-        and isinstance(record.get("verdict"), str)
-        and record["verdict"] != "UNJUDGED"
-    )
+    return is_record(record) and record["verdict"] != UNJUDGED
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None

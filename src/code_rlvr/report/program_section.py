@@ -79,19 +79,21 @@ class SampleBrowser:
     steps: tuple[int, ...]
 
 
-def make_browser(first: Sequence[Choice], more: Sequence[Program], prompts: Mapping[str, str]) -> SampleBrowser | None:
+def make_browser(
+    first: Sequence[Choice], more: Sequence[Program], prompts: Mapping[str, str], steps: Sequence[int]
+) -> SampleBrowser | None:
     """Prepare the samples, as many as there is room for; None if there are none.
 
     Args:
         first: Those shown first, with their reasons.
         more: The others, the most important first.
         prompts: Problem to its text.
+        steps: As for `samples.third`.
     """
     shown = {choice.program.response for choice in first}
     wanted = [*first, *(Choice("", one) for one in more if one.response not in shown)]
     if not wanted:
         return None
-    steps = sorted({choice.program.step for choice in wanted})
     cards: list[ProgramCard] = []
     room = MAX_BYTES
     for choice in wanted:
@@ -124,7 +126,7 @@ def make_card(choice: Choice, prompts: Mapping[str, str], steps: Sequence[int]) 
     Args:
         choice: The program.
         prompts: Problem to its text.
-        steps: All steps that samples are of, in order.
+        steps: As for `samples.third`.
     """
     program = choice.program
     tests = [(_tone(verdict), readable(verdict)) for verdict in program.tests]

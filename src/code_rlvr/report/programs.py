@@ -51,28 +51,21 @@ def choose_programs(programs: Sequence[Program], count: int = 5) -> list[Choice]
     late = add(
         "Accepted, step {step}",
         (one for one in programs if one.accepted and one.step > first_step),
-        lambda one: (one.step > half and one.problem_id in failed_early, one.step, _telling(one)),
+        lambda one: (one.step > half and one.problem_id in failed_early, one.step, one.telling),
     )
     same = [one for one in early if late is not None and one.problem_id == late.problem_id]
     add(
         "The same problem, earlier: step {step}" if same else "An early failure: step {step}",
         same or early,
-        lambda one: (-one.step, _telling(one)),
+        lambda one: (-one.step, one.telling),
     )
     shown_kinds = {choice.program.verdict for choice in choices}
     counts = Counter(one.verdict for one in failed if one.step > half)
     for verdict in sorted(counts, key=lambda kind: (kind in shown_kinds, -counts[kind])):
         kind = [one for one in failed if one.verdict == verdict]
-        add("The latest of its kind: step {step}", kind, lambda one: (one.step, _telling(one)))
-    while len(choices) < count and add("Step {step}", programs, lambda one: (_partly(one), one.step, _telling(one))):
+        add("The latest of its kind: step {step}", kind, lambda one: (one.step, one.telling))
+    while len(choices) < count and add(
+        "Step {step}", programs, lambda one: (one.is_partly_right, one.step, one.telling)
+    ):
         pass
     return choices
-
-
-def _telling(program: Program) -> tuple[bool, int]:
-    """Partly right before all wrong, longer before shorter, as long as it can be read at a glance."""
-    return _partly(program), min(len(program.response), 1_200)
-
-
-def _partly(program: Program) -> bool:
-    return program.pass_rate is not None and 0 < program.pass_rate < 1

@@ -89,6 +89,6 @@ def read_state(source: Source, asked: HealthThresholds) -> RunState:
         headline=headline(inputs, rows),
         evaluations=evaluations,
         rows=rows,
-        health=examine(inputs.steps, choose_thresholds(inputs.config, asked, losses)),
+        health=examine(inputs, choose_thresholds(inputs.config, asked, losses)),
         losses=losses,
     )

@@ -15,16 +15,16 @@ PER_CELL = 5
 THIRDS = ("early", "middle", "late")
 
 
-def choose_samples(programs: Sequence[Program]) -> list[Program]:
+def choose_samples(programs: Sequence[Program], steps: Sequence[int]) -> list[Program]:
     """Choose samples, those first that add most: one of each verdict in each third, then a second of each, and so on.
 
     Args:
         programs: In the order of steps.
+        steps: All steps whose records were read, in order.
 
     Returns:
         At most `PER_CELL` distinct responses for a verdict in a third of the run.
     """
-    steps = sorted({one.step for one in programs})
     cells: dict[tuple[str, str], list[Program]] = defaultdict(list)
     seen: set[tuple[str, str, str]] = set()
     for program in programs:
@@ -41,7 +41,7 @@ def third(step: int, steps: Sequence[int]) -> str:
 
     Args:
         step: The step.
-        steps: All steps that have samples, in order.
+        steps: All steps whose records were read, in order: the same for everything on a page.
     """
     first, last = steps[0], steps[-1]
     return THIRDS[min(2, 3 * (step - first) // (last - first + 1))]
@@ -51,11 +51,7 @@ def _varied(programs: Sequence[Program]) -> list[Program]:
     """A few of them: different problems before the same again, partly right before all wrong."""
     times: Counter[str] = Counter()
     ranked: list[tuple[int, int, Program]] = []
-    for program in sorted(programs, key=lambda one: (not _partly(one), -min(len(one.response), 1_200))):
+    for program in sorted(programs, key=lambda one: one.telling, reverse=True):
         ranked.append((times[program.problem_id], len(ranked), program))
         times[program.problem_id] += 1
     return [program for _, _, program in sorted(ranked, key=lambda item: item[:2])[:PER_CELL]]
-
-
-def _partly(program: Program) -> bool:
-    return program.pass_rate is not None and 0 < program.pass_rate < 1

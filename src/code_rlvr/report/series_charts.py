@@ -30,7 +30,7 @@ def make_source_chart(steps: Sequence[StepMetrics], phases: Sequence[Phase]) -> 
     if not curves:
         return None
     best_known = sorted(curves, key=lambda source: -len(curves[source].points.steps))[: len(SERIES_TONES)]
-    shown = {make_visible(source, 60): curves[source] for source in sorted(best_known)}
+    shown = [(make_visible(source, 60), curves[source]) for source in sorted(best_known)]
     more = len(curves) - len(shown)
     return Chart(
         title="Tests passed by data source",
@@ -45,8 +45,8 @@ def make_source_chart(steps: Sequence[StepMetrics], phases: Sequence[Phase]) -> 
 
 def make_advantage_chart(steps: Sequence[StepMetrics], phases: Sequence[Phase]) -> Chart | None:
     """Draw the largest, mean and smallest advantage; None if the run did not log them."""
-    curves = {key: pick_curve(steps, f"critic/advantages/{key}") for key in ("max", "mean", "min")}
-    curves = {key: curve for key, curve in curves.items() if len(curve.points.steps)}
+    curves = [(key, pick_curve(steps, f"critic/advantages/{key}")) for key in ("max", "mean", "min")]
+    curves = [(key, curve) for key, curve in curves if len(curve.points.steps)]
     if not curves:
         return None
     about = describe("critic/advantages/mean")
@@ -58,7 +58,7 @@ def make_advantage_chart(steps: Sequence[StepMetrics], phases: Sequence[Phase]) 
         plot=draw_lines(
             curves,
             _last_step(steps),
-            comfortable_bounds(np.concatenate([curve.points.values for curve in curves.values()])),
+            comfortable_bounds(np.concatenate([curve.points.values for _, curve in curves])),
             phases=phases,
         ),
         legend=_legend(curves),
@@ -69,12 +69,11 @@ def _last_step(steps: Sequence[StepMetrics]) -> float:
     return float(max(one.step for one in steps))
 
 
-def _legend(curves: dict[str, Curve]) -> tuple[tuple[str, str], ...]:
-    return tuple(zip(SERIES_TONES, curves, strict=False))
+def _legend(curves: Sequence[tuple[str, Curve]]) -> tuple[tuple[str, str], ...]:
+    return tuple((tone, name) for tone, (name, _) in zip(SERIES_TONES, curves, strict=False))
 
 
-def _line_words(curves: dict[str, Curve]) -> str:
+def _line_words(curves: Sequence[tuple[str, Curve]]) -> str:
     return ", ".join(
-        f"{name} {format_number(curve.smooth[0])} to {format_number(curve.smooth[-1])}"
-        for name, curve in curves.items()
+        f"{name} {format_number(curve.smooth[0])} to {format_number(curve.smooth[-1])}" for name, curve in curves
     )

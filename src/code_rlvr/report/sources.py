@@ -20,6 +20,19 @@ MAX_SOURCES = 8
 
 
 @dataclass(frozen=True)
+class Missing:
+    """What keeps a source from being reported.
+
+    Args:
+        sentence: What is wrong, with the remedy.
+        may_come: Whether nothing is there, nor anything spelt like it: it may be a run that is still to come.
+    """
+
+    sentence: str
+    may_come: bool = False
+
+
+@dataclass(frozen=True)
 class Source:
     """One run, or one file of metrics.
 
@@ -46,15 +59,17 @@ class Source:
         """Where the metrics are, or will be."""
         return self.path if self.is_file else self.run.metrics
 
-    def missing(self) -> str:
-        """What keeps it from being reported, with the remedy; empty if nothing does."""
+    def missing(self) -> Missing | None:
+        """What keeps it from being reported; None if nothing does."""
         if self.is_file:
-            return "" if read_good_metrics(self.path, []) else _not_metrics(self.path)
+            return None if read_good_metrics(self.path, []) else Missing(_not_metrics(self.path))
         if not self.path.exists():
-            return f"{self.path} does not exist{_nearest(self.path)}"
+            return _not_there(self.path)
         if not self.path.is_dir():
-            return f"{self.path} is neither a folder nor a file that can be read again; copy it to a file first"
-        return "" if _is_run(self.path) else _not_a_run(self.path)
+            return Missing(
+                f"{self.path} is neither a folder nor a file that can be read again; copy it to a file first"
+            )
+        return None if _is_run(self.path) else Missing(_not_a_run(self.path))
 
 
 def find_sources(words: Sequence[str]) -> list[Source]:
@@ -91,9 +106,8 @@ def require(sources: Sequence[Source]) -> None:
         DataError: A source is not there, or not what it should be; the message has the remedy.
     """
     for source in sources:
-        if problem := source.missing():
-            still_to_come = "" if source.path.exists() or "?" in problem else "; --watch waits for a run still to come"
-            raise DataError(problem + still_to_come)
+        if missing := source.missing():
+            raise DataError(missing.sentence + ("; --watch waits for a run still to come" if missing.may_come else ""))
 
 
 def without_metrics(sources: Sequence[Source]) -> list[str]:
@@ -102,8 +116,15 @@ def without_metrics(sources: Sequence[Source]) -> list[str]:
         f"{source.path} has no metrics: training did not finish its first step. {source.run.logs} says why; "
         "--watch shows the run when it goes on"
         for source in sources
-        if not source.metrics.exists() or not source.metrics.stat().st_size
+        if _is_empty(source.metrics)
     ]
+
+
+def _is_empty(file: Path) -> bool:
+    try:
+        return not file.stat().st_size
+    except OSError:
+        return True
 
 
 def _find(word: str) -> Source:
@@ -137,10 +158,12 @@ def _not_a_run(folder: Path) -> str:
     return f"{folder} is not the folder of a run: there is neither metrics.jsonl nor config.json in it; {remedy}"
 
 
-def _nearest(path: Path) -> str:
-    """The entry beside it that is spelt most like it."""
+def _not_there(path: Path) -> Missing:
+    """Names the entry beside it that is spelt most like it."""
     near = difflib.get_close_matches(path.name, _names(path.absolute().parent), n=1)
-    return f"; did you mean {path.with_name(near[0])}?" if near else ""
+    if near:
+        return Missing(f"{path} does not exist; did you mean {path.with_name(near[0])}?")
+    return Missing(f"{path} does not exist", may_come=True)
 
 
 def _names(folder: Path) -> list[str]:

@@ -6,15 +6,17 @@ Covered: reading, bounds in steps and memory, lines that are damaged.  Not cover
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from code_rlvr.report.program import ACCEPTED, Program, is_judged
+from code_rlvr.report.program import ACCEPTED, Program, is_judged, is_record
+from code_rlvr.report.samples import third
 
 MAX_BYTES = 300_000_000
 """Of all files that are read: two seconds or three.  Steps of a larger run are left out, evenly."""
@@ -27,7 +29,9 @@ MAX_TEXTS = 400
 RARE = 4
 """So many programs of each verdict in each third of the run are kept, whatever step they are of."""
 
-_STEP = re.compile(r"step_(\d+)\.jsonl")
+_STEP = re.compile(r"step_(\d{1,9})\.jsonl")
+_SHOWN_FILES = 3
+"""Files that a message names before it only says that there are others."""
 
 
 @dataclass
@@ -51,7 +55,7 @@ class Records:
         programs: In the order of steps.
         visits: By training problem, then by step.
         steps_read: Steps whose records were read, in order.
-        steps: All steps that have records.
+        steps: All steps whose records could have been read, had they not been too large.
     """
 
     programs: list[Program] = field(default_factory=list)
@@ -68,20 +72,76 @@ def read_records(folder: Path, losses: list[str], windows: Collection[range] = (
         losses: Gets a sentence for what is missing or damaged.
         windows: Steps of which accepted programs are wanted besides.
     """
-    files = {int(match[1]): file for file in folder.glob("step_*.jsonl") if (match := _STEP.fullmatch(file.name))}
+    files = list_records(folder)
     if not files:
         losses.append("There are no verdict records: no programs and no single problems are shown.")
         return Records()
-    chosen = _affordable(files)
+    unread = _Unread()
+    sizes = _sizes(files, unread)
+    chosen = _affordable(sizes)
     collector = _Collector(chosen, windows)
-    bad: Counter[str] = Counter()
     for step in chosen:
-        for record in _read_lines(files[step], bad):
-            if is_judged(record) and record["step"] == step:
+        for record in _read_lines(files[step], unread):
+            if not is_record(record) or record["step"] != step:
+                unread.lines[files[step].name] += 1
+            elif is_judged(record):
                 collector.add(record)
-    _say_losses(collector.records, bad, losses)
-    collector.records.steps = len(files)
+    collector.records.steps = len(sizes)
+    losses += unread.sentences()
+    if collector.without_step:
+        losses.append(
+            f"verdicts: {collector.without_step:,} training sample{_s(collector.without_step)} without a step: "
+            "counted for no problem."
+        )
+    if not collector.records.programs:
+        losses.append("The verdict records hold no texts of responses: no programs are shown.")
     return collector.records
+
+
+def list_records(folder: Path) -> dict[int, Path]:
+    """Return the file of records of each step, as far as the folder can be seen.
+
+    Args:
+        folder: ``verdicts`` of a run.
+    """
+    try:
+        found = [(_STEP.fullmatch(file.name), file) for file in folder.iterdir()]
+    except OSError:
+        return {}
+    return {int(match[1]): file for match, file in found if match}
+
+
+@dataclass
+class _Unread:
+    """What was not read.
+
+    Args:
+        lines: Lines of each file that are no records of it.
+        files: Those that cannot be read, or are gone.
+        longer: Those of which only the beginning was read.
+    """
+
+    lines: Counter[str] = field(default_factory=Counter)
+    files: list[str] = field(default_factory=list)
+    longer: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """What the page says of it."""
+        bad = self.lines.total()
+        said = {
+            f"{bad:,} line{_s(bad)} cannot be read": [*self.lines],
+            f"{len(self.files)} file{_s(len(self.files))} cannot be read": self.files,
+            f"only the first {MAX_LINES:,} records of a step are read": self.longer,
+        }
+        return [f"verdicts: {what} ({_names(files)})." for what, files in said.items() if files]
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _names(files: Sequence[str]) -> str:
+    return ", ".join(files[:_SHOWN_FILES]) + (" and others" if len(files) > _SHOWN_FILES else "")
 
 
 class _Collector:
@@ -91,12 +151,16 @@ class _Collector:
         self.records = Records(visits=defaultdict(lambda: defaultdict(Visit)), steps_read=list(steps))
         self._windows = windows
         self._text_steps = set(spread(steps, TEXT_STEPS))
-        self._third = {step: 3 * place // len(steps) for place, step in enumerate(steps)}
+        self._third = {step: third(step, steps) for step in steps}
+        self.without_step = 0
+        """Training samples whose record does not say their step."""
         self._kept: Counter[tuple[object, ...]] = Counter()
 
     def add(self, record: dict[str, Any]) -> None:
         step, verdict = record["step"], record["verdict"]
-        if record.get("split") == "train" and record.get("problem_id"):
+        if record.get("split") == "train" and step == 0:  # before the first step nothing is trained on
+            self.without_step += 1
+        elif record.get("split") == "train" and record.get("problem_id"):
             visit = self.records.visits[str(record["problem_id"])][step]
             visit.samples += 1
             visit.solved += verdict == ACCEPTED
@@ -115,11 +179,22 @@ class _Collector:
         return bool(open_ones)
 
 
-def _affordable(files: dict[int, Path]) -> list[int]:
+def _sizes(files: Mapping[int, Path], unread: _Unread) -> dict[int, int]:
+    """Bytes of each step's file; a link into nowhere has none, nor has a file that was moved away meanwhile."""
+    sizes = {}
+    for step, file in sorted(files.items()):
+        try:
+            sizes[step] = file.stat().st_size
+        except OSError:
+            unread.files.append(file.name)
+    return sizes
+
+
+def _affordable(sizes: Mapping[int, int]) -> list[int]:
     """All steps, or as many of them, evenly spread, as are read in a few seconds."""
-    total = sum(file.stat().st_size for file in files.values())
-    count = len(files) if total <= MAX_BYTES else max(2, len(files) * MAX_BYTES // total)
-    return spread(sorted(files), count)
+    total = sum(sizes.values())
+    count = len(sizes) if total <= MAX_BYTES else max(2, len(sizes) * MAX_BYTES // total)
+    return spread(sorted(sizes), count)
 
 
 def spread(steps: Sequence[int], count: int) -> list[int]:
@@ -130,21 +205,16 @@ def spread(steps: Sequence[int], count: int) -> list[int]:
     return [steps[round(i * last / (count - 1))] for i in range(count)]
 
 
-def _read_lines(file: Path, bad: Counter[str]) -> Iterator[Any]:
+def _read_lines(file: Path, unread: _Unread) -> Iterator[Any]:
+    """The values of the lines; of one that is damaged None."""
     try:
         with file.open("rb") as lines:
-            for _, line in zip(range(MAX_LINES), lines, strict=False):
+            for line in itertools.islice(lines, MAX_LINES):
                 try:
                     yield json.loads(line)
                 except (ValueError, RecursionError):
-                    bad[file.name] += 1
+                    yield None
+            if next(lines, None) is not None:
+                unread.longer.append(file.name)
     except OSError:
-        bad[file.name] += 1
-
-
-def _say_losses(records: Records, bad: Counter[str], losses: list[str]) -> None:
-    if bad:
-        names = ", ".join(list(bad)[:3]) + (" and others" if len(bad) > 3 else "")
-        losses.append(f"verdicts: {bad.total()} line{'s' if bad.total() > 1 else ''} cannot be read ({names}).")
-    if not records.programs:
-        losses.append("The verdict records hold no texts of responses: no programs are shown.")
+        unread.files.append(file.name)

@@ -19,7 +19,10 @@ from pathlib import Path
 from types import FrameType
 
 from code_rlvr.errors import CodeRlvrError
+from code_rlvr.report.evaluation import list_evaluations
+from code_rlvr.report.inputs import input_files
 from code_rlvr.report.sources import Source
+from code_rlvr.report.verdict_records import list_records
 from code_rlvr.report.watch_server import Shown, WatchServer, is_loopback
 from code_rlvr.serve.address import listening_socket, url_of
 
@@ -50,14 +53,14 @@ class Watch:
         self._said = ""
 
     def look(self) -> bool:
-        """Render if the runs have changed and the last time is long enough ago; tell whether it did."""
+        """Render if the runs have changed and the last time is long enough ago; tell whether it tried."""
         state = [fingerprint(source) for source in self._sources]
         if state == self._seen or time.monotonic() < self._not_before:
             return False
-        missing = next(filter(None, (source.missing() for source in self._sources)), "")
+        missing = next(filter(None, (source.missing() for source in self._sources)), None)
         if missing:
-            self._tell(f"waiting: {missing}")
-            self._shown.wait_for(missing)
+            self._tell(f"waiting: {missing.sentence}")
+            self._shown.wait_for(missing.sentence)
             self._seen = state
             return False
         began = time.monotonic()
@@ -113,6 +116,8 @@ def watch(sources: Sequence[Source], render: Callable[[], str], host: str, port:
 def fingerprint(source: Source) -> tuple[tuple[str, int, int], ...]:
     """Names, sizes and times of everything that the report is made from; equal if nothing has changed.
 
+    Files of problems are left out: they do not change while a run trains.
+
     Args:
         source: A run or a file of metrics.
     """
@@ -120,8 +125,7 @@ def fingerprint(source: Source) -> tuple[tuple[str, int, int], ...]:
     there = (str(source.path), 0, int(source.path.exists()))
     files = [source.metrics]
     if not source.is_file:
-        files += [run.config, run.command, run.versions, run.data, run.manifest]
-        files += [*run.verdicts.glob("*.jsonl"), *run.eval.glob("*/*.json")]
+        files = [*input_files(run).values(), *list_records(run.verdicts).values(), *list_evaluations(run.eval)]
     return (there, *sorted(filter(None, map(_stamp, files))))
 
 

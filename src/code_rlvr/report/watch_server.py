@@ -19,6 +19,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import socket
+import sys
 import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -146,7 +147,9 @@ class WatchServer(ThreadingHTTPServer):
         return True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that left before it had its answer is no news."""
+        """Print what went wrong, unless a browser left before it had its answer, which is no news."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -171,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
             case _:
                 self._answer(b"there is nothing here", "text/plain", HTTPStatus.NOT_FOUND)
 
-    do_HEAD = do_GET  # noqa: N815  likewise
+    do_HEAD = do_GET  # noqa: N815  the base class names it
 
     def _answer(self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
         self.send_response(status)

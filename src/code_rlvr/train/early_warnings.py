@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from code_rlvr.health.live import LiveHealth
-from code_rlvr.health.loss_rules import FATAL
-from code_rlvr.health.thresholds import HealthThresholds
+from code_rlvr.health import FATAL_METRICS, HealthThresholds, LiveHealth
 from code_rlvr.runs import StepMetrics
 
 
@@ -43,5 +41,5 @@ class EarlyWarnings:
 
 def not_finite(metrics: StepMetrics) -> str | None:
     """Return which loss, gradient or score of a step is no number, if any is."""
-    bad = [name for name in FATAL if not math.isfinite(metrics.data.get(name, 0.0))]
+    bad = [name for name in FATAL_METRICS if not math.isfinite(metrics.data.get(name, 0.0))]
     return f"{bad[0]} is {metrics.data[bad[0]]} at step {metrics.step}" if bad else None

@@ -28,7 +28,7 @@ from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
 from code_rlvr.train.resolve import resolve
 from code_rlvr.train.run_lock import held
-from code_rlvr.train.start_facts import START_FILE, record_start
+from code_rlvr.train.start_facts import record_start
 from code_rlvr.train.supervise import SupervisedCommand, new_scratch
 from code_rlvr.train.versions import installed_versions
 
@@ -81,7 +81,7 @@ def train(
     preflight.check_training(config, skip)
     with held(config.run):
         start_step = _prepare_folder(config, resume)
-        record_start(config.run.path / START_FILE, preset, config.trainer.device)
+        record_start(config.run.start, preset, config.trainer.device, resume=resume)
         return _run(config, start_step, say)
 
 

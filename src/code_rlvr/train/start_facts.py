@@ -16,24 +16,26 @@ from typing import Any
 import psutil
 
 from code_rlvr.verifier.pool import usable_cpus
+from code_rlvr.whole_file import whole_file
 
-START_FILE = "start.json"
 TIMEOUT_S = 10.0
 
 
-def record_start(file: Path, preset: str | None, device: str) -> None:
-    """Write ``start.json``; a start without a preset, such as a resume, keeps the one on record.
+def record_start(file: Path, preset: str | None, device: str, *, resume: bool) -> None:
+    """Write ``start.json``.
 
     Args:
         file: Where to.
         preset, device: As for `describe_start`.
+        resume: Whether the run goes on; without a preset it then keeps the one on record.
     """
-    if preset is None and file.is_file():
+    if resume and preset is None and file.is_file():
         try:
             preset = json.loads(file.read_bytes()).get("preset")
         except (ValueError, AttributeError):  # cut off, or not ours
             preset = None
-    file.write_text(json.dumps(describe_start(preset, device), indent=2) + "\n", encoding="utf-8")
+    with whole_file(file) as unfinished:
+        unfinished.write_text(json.dumps(describe_start(preset, device), indent=2) + "\n", encoding="utf-8")
 
 
 def describe_start(preset: str | None, device: str) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from code_rlvr.health.signals import HELD_OUT_KEYS
 from code_rlvr.report.catalogue import describe
 from code_rlvr.report.chart import Chart, unit_and_direction
 from code_rlvr.report.chart_specs import ChartSpec
 from code_rlvr.report.charts import SHARE_BOUNDS
 from code_rlvr.report.compare.drawing import PointStyle, RunLine, draw_runs
 from code_rlvr.report.curves import comfortable_bounds, pick_curve
-from code_rlvr.report.main_metrics import VALIDATION_KEYS, choose_metrics
+from code_rlvr.report.main_metrics import choose_metrics
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.run_state import RunState
 from code_rlvr.report.visible import make_visible
@@ -30,7 +31,7 @@ def make_run_charts(states: Sequence[RunState]) -> list[Chart]:
     """Draw the metrics that some run logged, validation first."""
     charts = []
     for source, (name, lines) in list(_validation_lines(states).items())[:MAX_VALIDATION_CHARTS]:
-        spec = ChartSpec(name, f"Validation: {make_visible(source, 60)}", full_scale=True)
+        spec = ChartSpec((name,), f"Validation: {make_visible(source, 60)}", full_scale=True)
         charts.append(_chart(states, spec, lines, PointStyle.MARK))
     points = PointStyle.FAINT if len(states) <= MAX_RUNS_WITH_POINTS else PointStyle.NONE
     for spec in choose_metrics([state.logged for state in states]):
@@ -44,7 +45,7 @@ def make_run_charts(states: Sequence[RunState]) -> list[Chart]:
 def _validation_lines(states: Sequence[RunState]) -> dict[str, tuple[str, list[RunLine]]]:
     """For each data source, a metric and the runs that have it: the most telling key that some run logged."""
     found: dict[str, tuple[str, list[RunLine]]] = {}
-    for key in VALIDATION_KEYS:
+    for key in HELD_OUT_KEYS:
         lines: dict[str, list[RunLine]] = {}
         for number, state in enumerate(states):
             for source, points in pick_curve(state.steps, "", key).validation.items():

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from code_rlvr.config import dotted
+from code_rlvr.report.inputs import NAMES_OF_THE_RUN
 from code_rlvr.report.run_state import RunState
-
-_NAMES_OF_THE_RUN = ("name", "runs_dir")
-"""Settings that say only what the run is called."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def list_differences(states: Sequence[RunState]) -> list[SettingDifference]:
             and makes no difference.
     """
     kinds = {
-        "setting": [_flatten(state.inputs.config) for state in states],
+        "setting": [_settings(state.inputs.config) for state in states],
         "version": [dict(state.inputs.versions) for state in states],
         "problems": [state.problem_hashes for state in states],
     }
@@ -57,14 +56,8 @@ def list_differences(states: Sequence[RunState]) -> list[SettingDifference]:
     ]
 
 
-def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
-            flat |= _flatten(value, f"{prefix}{key}.")
-        elif prefix or key not in _NAMES_OF_THE_RUN:
-            flat[prefix + key] = value
-    return flat
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in dotted(config).items() if name not in NAMES_OF_THE_RUN}
 
 
 def _differing(trees: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 
-from code_rlvr.report.charts import SHARE_BOUNDS, blank_figure
+from code_rlvr.report.charts import TipRow, curve_figure, make_tip
 from code_rlvr.report.compare.run_styles import RUN_STYLES, RunStyle
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.visible import make_visible
@@ -66,11 +66,7 @@ def draw_runs(lines: Sequence[RunLine], last_step: float, bounds: tuple[float, f
         bounds: Ends of the y axis.
         points: How single points are drawn beside the lines; a run that has only one point always shows it.
     """
-    plot = blank_figure(height=236, last_step=last_step)
-    plot.y_range = Range1d(start=bounds[0], end=bounds[1])
-    share = bounds == SHARE_BOUNDS
-    plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1]) if share else BasicTicker(desired_num_ticks=4)
-    plot.yaxis.formatter = NumeralTickFormatter(format="0.00" if share else "0,0.[0000]")
+    plot = curve_figure(236, last_step, bounds)
     for line in lines:
         _draw_line(plot, line, PointStyle.MARK if len(line.points.steps) == 1 else points)
     _add_tips(plot, lines, bounds)
@@ -98,11 +94,7 @@ def _add_tips(plot: figure, lines: Sequence[RunLine], bounds: tuple[float, float
     width = float(np.median(np.diff(steps))) if len(steps) > 1 else 1.0
     # Invisible bars of full height: a tip opens wherever the pointer is in the chart.
     bars = plot.vbar("step", bottom=bounds[0], top=bounds[1], width=width, source=source, alpha=0)
-    rows = "".join(
-        f'<br><span style="color:var(--{line.style.name})">■</span> {_escape(line.name)} <b>@v{line.number}</b>'
-        for line in lines
-    )
-    tip = f'<div class="tip">step @step{{0,0}}{rows}</div>'
+    tip = make_tip([TipRow(line.style.name, make_visible(line.name, 40), f"@v{line.number}") for line in lines])
     plot.add_tools(
         HoverTool(renderers=[bars], tooltips=tip, mode="vline", point_policy="follow_mouse", show_arrow=False)
     )
@@ -113,8 +105,3 @@ def _value_at(line: RunLine, step: float) -> str:
     if not steps[0] <= step <= steps[-1]:
         return "–"
     return format_number(float(np.interp(step, steps, line.smooth)))
-
-
-def _escape(name: str) -> str:
-    """A name in a tip is HTML, in which `@` and `$` stand for columns."""
-    return make_visible(name, 40).translate({ord(character): f"&#{ord(character)};" for character in "&<>\"'@$"})

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from code_rlvr.report.chart import unit_and_direction
 from code_rlvr.report.compare.charts import make_run_charts
 from code_rlvr.report.compare.differences import SettingDifference, list_differences
-from code_rlvr.report.compare.run_styles import RUN_STYLES, RunStyle, run_css
+from code_rlvr.report.compare.run_styles import RUN_STYLES, RunStyle
 from code_rlvr.report.compare.tables import make_evaluation_rows, make_value_rows
 from code_rlvr.report.html import content_security_policy, embed, read_asset, with_code
 from code_rlvr.report.numbers_as_text import format_signed
@@ -44,9 +44,9 @@ def render_comparison(states: Sequence[RunState]) -> str:
         states: Two to eight runs of different names.
     """
     charts = make_run_charts(states)
-    scripts, plots = embed({chart.title: chart.plot for chart in charts})
+    scripts, plots = embed([chart.plot for chart in charts])
     scripts += [read_asset("compare/compare.js")] if charts else []
-    tones = [list(tone) for tone in (*TONES.values(), *(style.tone for style in RUN_STYLES))]
+    styles = {style.name: style.tone for style in RUN_STYLES}
     context = {
         "cards": [_card(number, state) for number, state in enumerate(states)],
         "losses": [(state.name, make_visible(loss, 500)) for state in states for loss in state.losses],
@@ -56,8 +56,8 @@ def render_comparison(states: Sequence[RunState]) -> str:
         "charts": charts,
         "plots": plots,
         "values": make_value_rows(states),
-        "css": Markup(css_variables() + run_css() + read_asset("report.css") + read_asset("compare/compare.css")),
-        "tones": Markup(json.dumps(tones)),
+        "css": Markup(css_variables(styles) + read_asset("report.css") + read_asset("compare/compare.css")),
+        "tones": Markup(json.dumps([*TONES.values(), *styles.values()])),
         "scripts": [Markup(script) for script in scripts],
         "policy": content_security_policy(scripts),
         "version": metadata.version("code-rlvr"),
@@ -73,7 +73,7 @@ def render_comparison(states: Sequence[RunState]) -> str:
 def _card(number: int, state: RunState) -> RunCard:
     planned, done = state.inputs.setting("trainer.steps"), state.inputs.trained_steps
     progress = f"{done} of {planned} steps" if planned else f"{done} steps"
-    return RunCard(state, RUN_STYLES[number], make_visible(state.name, 80), progress)
+    return RunCard(state, RUN_STYLES[number], make_visible(state.name, 80), make_visible(progress, 80))
 
 
 def _shown(text: str) -> str:

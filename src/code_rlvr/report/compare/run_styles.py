@@ -37,10 +37,3 @@ RUN_STYLES = (
     RunStyle("run-8", Tone("#3912d9", "#c3ed1d"), (2, 6)),
 )
 """In the order in which the runs were named."""
-
-
-def run_css() -> str:
-    """Return the colours as custom properties, those for dark in a media query."""
-    bright = "".join(f"--{style.name}:{style.tone.light};" for style in RUN_STYLES)
-    dark = "".join(f"--{style.name}:{style.tone.dark};" for style in RUN_STYLES)
-    return f":root{{{bright}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
