@@ -235,7 +235,7 @@ def test_interpreter_that_stops_starting_is_a_fault_and_not_a_verdict(
             judge.judge("print(input())", ECHO)
 
 
-SLEEPER = NAMED.format(name="victim") + "import time\ntime.sleep(0.5)\nprint(input())"
+SLEEPER = NAMED.format(name="victim") + "import time\ntime.sleep(2)\nprint(input())"
 
 
 def test_program_that_is_killed_from_outside_is_run_again(judge: Judge) -> None:
