@@ -108,24 +108,13 @@ def test_a_run_is_compared_with_its_first_model_and_feeds_the_report(
     assert f"{100 * after.overall.pass_at['pass@1']:.1f}" in page
 
 
-def _hear_interrupts() -> None:
-    """What a shell runs in the background ignores them, and so would what the tests start there."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 class Interrupted:
     """An evaluation that gets a signal once some samples are on the disk."""
 
     def __init__(self, words: list[object], samples: Path, cwd: Path) -> None:
         self.samples = samples
         self._log = (cwd / "log").open("wb")
-        self.process = subprocess.Popen(
-            [*COMMAND, *map(str, words)],
-            cwd=cwd,
-            stdout=self._log,
-            stderr=self._log,
-            preexec_fn=_hear_interrupts,
-        )
+        self.process = subprocess.Popen([*COMMAND, *map(str, words)], cwd=cwd, stdout=self._log, stderr=self._log)
 
     def end(self, number: signal.Signals) -> int:
         deadline = time.monotonic() + 120
