@@ -118,11 +118,21 @@ def _explain(error: ValidationError, model: type[BaseModel], file: Path | None) 
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(key, known, n=1)
+            key = ".".join([key, *_only_keys(problem["input"])])
+            near = [name for name in known if name.endswith(f".{key}")] or difflib.get_close_matches(key, known, n=1)
             lines.append(f"unknown setting {key}" + (f"; did you mean {near[0]}?" if near else ""))
         else:
             lines.append(f"{key}: {problem['msg']}" if key else problem["msg"].removeprefix("Value error, "))
     return "\n".join(f"{file or 'configuration'}: {line}" for line in lines)
+
+
+def _only_keys(value: object) -> list[str]:
+    """The keys below an unknown one, as far as there is one each: ``steps`` of ``{"steps": 40}``."""
+    keys: list[str] = []
+    while isinstance(value, Mapping) and len(value) == 1:
+        key, value = next(iter(value.items()))
+        keys.append(str(key))
+    return keys
 
 
 def _dotted_names(model: type[BaseModel], prefix: str = "") -> list[str]:

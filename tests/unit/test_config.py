@@ -34,6 +34,8 @@ def test_what_a_run_wrote_reads_back_as_the_same_configuration(tmp_path: Path) -
     ("word", "message"),
     [
         ("trainer.step=3", "did you mean trainer.steps"),
+        ("steps=3", "unknown setting steps; did you mean trainer.steps"),
+        ("train.trainer.steps=3", "unknown setting train.trainer.steps; did you mean trainer.steps"),
         ("trainer.steps=0", "trainer.steps"),
         ("trainer.steps", "write section.key=value"),
         ("seed.x=1", "configuration: seed"),

@@ -24,10 +24,6 @@ app = typer.Typer(
 )
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
 
-Overrides = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[section.key=value]...", help="Settings to change, e.g. trainer.steps=40."),
-]
 Python = Annotated[
     Path | None, typer.Option(help="Interpreter for solutions, e.g. of an environment with numpy; our own if left out.")
 ]

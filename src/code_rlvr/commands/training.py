@@ -8,16 +8,20 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from code_rlvr.commands import Overrides, app, errors, interruptible
+from code_rlvr.commands import app, errors, interruptible
 from code_rlvr.errors import UsageError
 from code_rlvr.runs import RunFolder
+
+SETTING = "[section.key=value]..."
 
 
 @app.command(
     epilog="Example: `code-rlvr quickstart --seed 1 --name second train.trainer.steps=40`",
 )
 def quickstart(
-    overrides: Overrides = None,
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar=SETTING, help="Settings to change, e.g. train.trainer.steps=40.")
+    ] = None,
     *,
     name: Annotated[str, typer.Option(help="Name of the run below --runs-dir.")] = "quickstart",
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything: problems, first weights, sampling.")] = 0,
@@ -45,7 +49,9 @@ def quickstart(
 )
 def train(
     context: typer.Context,
-    overrides: Overrides = None,
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar=SETTING, help="Settings to change, e.g. trainer.steps=40.")
+    ] = None,
     *,
     preset: Annotated[
         str | None, typer.Option(help="Settings for a kind of machine: laptop, single-gpu-0.5b, ...")
