@@ -33,7 +33,7 @@ lost.
 Tests plant each fault in invented runs with the noise of sampling and ask for it at its steps; others ask that of 200
 invented healthy runs, of 1 to 1,000 steps and of 8 to 1,024 samples a step, none raises a danger. Of 3,000 more such
 runs 4 raised a warning and one a danger; of 600 that were looked at after every step, as training does, 30 raised a
-warning at some step and 4 a danger (`benchmarks/health.py`). The
+warning at some step and 4 a danger (`benchmarks/health.py`, at 63a4c86). The
 [published run](results/qwen2.5-coder-0.5b-mbpp/README.md) on a GPU, 36 steps of 256 samples, raises nothing, at none of
 its steps.
 
