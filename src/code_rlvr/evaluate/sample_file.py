@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
@@ -45,14 +46,13 @@ class SampleFile:
             self._fd = _open_alone(path)
         except OSError as error:
             raise DataError(f"cannot write {path}: {error.strerror}; name another folder with --out") from None
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(os.close, self._fd)
             if overwrite:
                 os.ftruncate(self._fd, 0)
             self._cut_half_a_line()
             self.records: dict[Key, SampleRecord] = {(one.problem_id, one.sample): one for one in read_samples(path)}
-        except BaseException:
-            os.close(self._fd)
-            raise
+            on_failure.pop_all()
 
     def __enter__(self) -> SampleFile:
         return self

@@ -46,14 +46,13 @@ class VerdictFile:
         self._fd: int | None = None
 
     def __enter__(self) -> VerdictFile:
-        try:
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(self._close)
             if self._path is not None and self._path.exists():
                 self._fd = self._open(self._path)
                 if not self._overwrite:
                     self._read(self._path)
-        except BaseException:
-            self._close()
-            raise
+            on_failure.pop_all()
         return self
 
     def __exit__(
@@ -149,7 +148,9 @@ class VerdictFile:
             unfinished.unlink()
         fd = self._open(unfinished)
         seen: set[tuple[str, int]] = set()
-        try:
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(unfinished.unlink, missing_ok=True)
+            on_failure.callback(os.close, fd)
             with path.open("rb") as stream:
                 for text in stream:
                     line = _verdict_line(text) if text.endswith(b"\n") else None
@@ -157,10 +158,7 @@ class VerdictFile:
                         seen.add((line["problem_id"], line["index"]))
                         self._append(fd, text)
             os.replace(unfinished, path)
-        except BaseException:
-            os.close(fd)
-            unfinished.unlink(missing_ok=True)
-            raise
+            on_failure.pop_all()
         self._close()
         self._fd = fd
 
