@@ -66,6 +66,10 @@ class Tab:
             if answer.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown"):
                 self.complaints.append(json.dumps(answer["params"]))
 
+    def resize(self, width: int, height: int) -> None:
+        """Make the window so many pixels wide and high."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
             received = os.read(self._receive, 1 << 16)
@@ -142,6 +146,36 @@ def test_comparison_fits_a_phone(tmp_path: Path, comparison: Path) -> None:
     width, margin = 390, 14
     picture = take_picture(tmp_path, comparison, width, 9_000, dark=False)
     assert colours(picture, (width - margin, 0, width, 9_000)) == {ImageColor.getrgb(TONES["page"].light)}
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_wide_tables_scroll_in_their_own_box_and_their_first_column_stays(tmp_path: Path, tab: Tab, width: int) -> None:
+    runs = [make_run(tmp_path / f"a-run-with-a-longer-name-{n}", steps=4, seed=n, heldout=20).path for n in range(5)]
+    page = tmp_path / "comparison.html"
+    page.write_text(
+        render_comparison([read_state(one, HealthThresholds()) for one in find_sources([str(run) for run in runs])]),
+        encoding="utf-8",
+    )
+    tab.resize(width, 900)
+    tab.open(page.as_uri())
+    tab.wait_for("document.documentElement.dataset.painted")
+    assert tab.ask("document.documentElement.scrollWidth") <= width
+    boxes = tab.ask(
+        "[...document.querySelectorAll('.table-card')].map(box => {"
+        " const head = box.querySelector('tbody th'), left = () => Math.round(head.getBoundingClientRect().left);"
+        " const [before, far] = [left(), box.scrollWidth - box.clientWidth]; box.scrollLeft = 1e6;"
+        " const last = box.querySelector('tbody tr').lastElementChild.getBoundingClientRect();"
+        " return {moved: left() - before, scrolled: Math.abs(box.scrollLeft - far) < 2,"
+        "  whole: last.right <= box.getBoundingClientRect().right + 1, far,"
+        "  width: head.offsetWidth / box.clientWidth}; })"
+    )
+    assert len(boxes) >= 3
+    assert max(box["far"] for box in boxes) > 0, "no table is wider than its box: the test shows nothing"
+    for box in boxes:
+        assert box["scrolled"]
+        assert box["whole"]
+        assert abs(box["moved"]) <= 1
+        assert box["width"] < 0.6
 
 
 def test_a_run_can_be_taken_out_of_all_charts(tab: Tab, comparison: Path) -> None:

@@ -81,6 +81,8 @@ def test_a_plain_metrics_file_of_any_name_becomes_a_page_beside_it(tmp_path: Pat
         (["runs/first", "again=runs/first"], "was given twice"),
         (["runs/first", "--json", "--text"], "exclude each other"),
         (["runs/first", "--watch", "--out", "page.html"], "--watch writes no file"),
+        (["runs/first", "--port", "1234"], "--port is of use with --watch only; add --watch or leave it out"),
+        (["runs/first", "--host", "::1", "--port", "1", "--text"], "--host and --port are of use with --watch only"),
         (["runs/first", "--set", "health.kl_hihg=1"], "did you mean health.kl_high?"),
         (["runs/first", "--set", "health.patience=0"], "health.patience"),
         (["runs/first", "--config", "absent.toml"], "absent.toml"),

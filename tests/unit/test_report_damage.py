@@ -116,7 +116,7 @@ def test_a_run_of_plain_verl_says_how_many_steps_it_trained(tmp_path: Path) -> N
     state = state_of(run)
     assert state.inputs.trained_steps == state.health.trained == 30
     assert "step 30 of 80" in to_text([state])
-    assert "in 30 of 80 steps" in state.headline
+    assert "In validation (math) the score went from 0.50 at step 0 to 0.50 at step 31" in state.headline
     assert "30 of 80" in Page(render_report(state)).text
 
 

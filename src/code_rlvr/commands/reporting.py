@@ -56,6 +56,7 @@ Settings = Annotated[
     "A run that is not healthy is no failure: --json has its findings. docs/report.md explains all of it.",
 )
 def report(
+    context: typer.Context,
     runs: Runs,
     *,
     out: Out = None,
@@ -70,6 +71,7 @@ def report(
     """Show what came of training: one run, or several side by side, as a page, as text or as JSON."""
     if as_json + as_text + watch > 1 or (watch and out is not None):
         raise UsageError("--json, --text and --watch exclude each other, and --watch writes no file; choose one")
+    _refuse_address_without_watch(context, watch=watch)
     _require_packages()
     from code_rlvr.config import load_config
     from code_rlvr.report.settings import ReportConfig
@@ -93,6 +95,18 @@ def report(
     file = out or _usual_file(sources)
     write_page(file, _page(sources, asked))
     typer.echo(str(file))
+
+
+def _refuse_address_without_watch(context: typer.Context, *, watch: bool) -> None:
+    given = [f"--{name}" for name in ("host", "port") if _was_given(context, name)]
+    if given and not watch:
+        words, them = ("are", "them") if len(given) > 1 else ("is", "it")
+        raise UsageError(f"{' and '.join(given)} {words} of use with --watch only; add --watch or leave {them} out")
+
+
+def _was_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _require_packages() -> None:
@@ -130,7 +144,9 @@ def _show(sources: Sequence[Source], asked: HealthThresholds, out: Path | None, 
 
 
 def _usual_file(sources: Sequence[Source]) -> Path:
+    from code_rlvr.report.sources import stem_of
+
     if len(sources) > 1:
         return Path("comparison.html")
     source = sources[0]
-    return source.path.with_name(f"{source.path.stem}.report.html") if source.is_file else source.run.report
+    return source.path.with_name(f"{stem_of(source.path)}.report.html") if source.is_file else source.run.report

@@ -19,6 +19,7 @@ from code_rlvr.report.curves import mean_stages
 from code_rlvr.report.evaluation import Figure, Row
 from code_rlvr.report.facts import make_facts
 from code_rlvr.report.run_state import RunState
+from code_rlvr.report.solve_history import count_fates, outcome_ends
 
 FORMAT = 1
 """Version of the layout; it changes when a field changes its meaning or goes."""
@@ -65,6 +66,10 @@ def _run(state: RunState) -> dict[str, Any]:
         "planned_steps": state.inputs.setting("trainer.steps"),
         "findings": [_finding(finding) for finding in state.health.findings],
         "rules_not_applied": [{"rule": rule, "missing_metric": name} for rule, name in state.health.unapplied],
+        "thresholds": [
+            {"name": one.name, "value": one.value, "default": one.default, "set_by": one.origin}
+            for one in state.health.changed
+        ],
         "phases": [
             {"name": phase.name, "first_step": phase.first_step, "last_step": phase.last_step, "why": phase.why}
             for phase in state.health.phases
@@ -72,7 +77,23 @@ def _run(state: RunState) -> dict[str, Any]:
         "metrics": {name: _metric(state, name) for name in sorted(state.logged)},
         "step_time": mean_stages(state.steps),
         "evaluations": [_evaluation(row) for row in state.rows],
+        "problems": _problems(state),
+        "groups": {
+            outcome: {"share_in_first_tenth": first, "share_in_last_tenth": last}
+            for outcome, (first, last) in outcome_ends(state.histories).items()
+        },
         "losses": state.losses,
+    }
+
+
+def _problems(state: RunState) -> dict[str, int] | None:
+    if not state.histories:
+        return None
+    counts = {fate.value: count for fate, count in count_fates(state.histories).items()}
+    return {
+        "count": len(state.histories),
+        **counts,
+        "sampled_once": sum(len(one.steps) == 1 for one in state.histories),
     }
 
 
@@ -95,7 +116,8 @@ def _metric(state: RunState, name: str) -> dict[str, Any]:
     about = describe(name)
     values = [(one.step, one.data[name]) for one in state.steps if name in one.data]
     finite = [value for _, value in values if math.isfinite(value)]
-    ends = state.curve(name).ends
+    curve = state.curve(name)
+    means, medians = curve.ends or (None, None), curve.median_ends or (None, None)
     return {
         "unit": about.unit if about else None,
         "direction": about.direction.value if about else None,
@@ -106,8 +128,11 @@ def _metric(state: RunState, name: str) -> dict[str, Any]:
         "last": values[-1][1],
         "lowest": min(finite, default=None),
         "highest": max(finite, default=None),
-        "mean_of_first_tenth": ends[0] if ends else None,
-        "mean_of_last_tenth": ends[1] if ends else None,
+        "steps_without_number": curve.missing,
+        "mean_of_first_tenth": means[0],
+        "mean_of_last_tenth": means[1],
+        "median_of_first_tenth": medians[0],
+        "median_of_last_tenth": medians[1],
     }
 
 

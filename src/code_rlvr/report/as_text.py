@@ -15,16 +15,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from code_rlvr.evaluate.compare import Difference
 from code_rlvr.health import Finding, Level
 from code_rlvr.report.catalogue import Direction, describe
 from code_rlvr.report.compare.differences import SettingDifference, list_differences
 from code_rlvr.report.curves import STAGES, mean_stages
 from code_rlvr.report.evaluation import Figure, Row
 from code_rlvr.report.main_metrics import choose_metrics
-from code_rlvr.report.numbers_as_text import format_number, format_signed
+from code_rlvr.report.numbers_as_text import digits_for, format_ends, format_signed, side_of_zero
 from code_rlvr.report.run_state import RunState
+from code_rlvr.report.solve_history import MEANINGS, OUTCOMES, count_fates, outcome_ends
 from code_rlvr.report.visible import make_visible
 
+EXCLUDES_0 = "*"
+"""Marks a difference whose interval is on one side of 0."""
 WIDTH = 100
 """Columns that are used at most: longer lines are hard to follow."""
 
@@ -62,6 +66,7 @@ def _show_run(state: RunState, console: Console) -> None:
         console.print()
         _show_finding(finding, console)
     _show_unapplied(state, console)
+    _show_changed(state, console)
     for title, table in _tables(state):
         console.print()
         console.print(Text(title, "bold"))
@@ -100,12 +105,20 @@ def _show_unapplied(state: RunState, console: Console) -> None:
         )
 
 
+def _show_changed(state: RunState, console: Console) -> None:
+    for one in state.health.changed:
+        words = f"health.{one.name} = {one.value:g} (default {one.default:g}), set by {one.origin}."
+        console.print(Text(words, "dim"))
+
+
 def _tables(state: RunState) -> list[tuple[str, Table]]:
     tables = [
         ("Phases", _phase_table(state)),
-        ("Metrics: means of the first and the last tenth", _metric_table(state)),
+        ("Metrics: means of the first and the last tenth, of times the medians", _metric_table(state)),
         ("Time of a step, mean", _time_table(state)),
-        ("Evaluations: Pass@1 with 95% intervals", _evaluation_table(state.rows)),
+        (f"Evaluations: Pass@1 with 95% intervals ({EXCLUDES_0}: without 0)", _evaluation_table(state.rows)),
+        ("Training problems", _problem_table(state)),
+        ("Groups by samples solved: shares in the first and the last tenth", _group_table(state)),
     ]
     return [(title, table) for title, table in tables if table.row_count]
 
@@ -126,9 +139,9 @@ def _metric_table(state: RunState) -> Table:
         curve, about = state.curve(metric.name), describe(metric.name)
         if not len(curve.points.values):
             continue
-        first, last = curve.ends or (float(curve.points.values[0]),) * 2
+        first, last = format_ends(curve.shown_ends or (float(curve.points.values[0]),) * 2)
         better = "" if about is None or about.direction is Direction.NEITHER else about.direction.value.split()[0]
-        table.add_row(metric.title, format_number(first), format_number(last), about.unit if about else "", better)
+        table.add_row(metric.title, first, last, about.shown_unit if about else "", better)
     return table
 
 
@@ -148,11 +161,35 @@ def _evaluation_table(rows: Sequence[Row]) -> Table:
             Text(f"{'  ' if row.is_group else ''}{_line(row.label)}{detail}"),
             _figure(row.before),
             _figure(row.after),
-            f"{format_signed(change.change)}\n{format_signed(change.interval.low)} to "
-            f"{format_signed(change.interval.high)}"
-            if change
-            else "–",
+            _change(change) if change else "–",
         )
+    return table
+
+
+def _change(change: Difference) -> str:
+    low, high = change.interval.low, change.interval.high
+    digits = digits_for(low, high)
+    mark = f" {EXCLUDES_0}" if side_of_zero(low, high) else ""
+    return (
+        f"{format_signed(change.change, digits)}{mark}\n{format_signed(low, digits)} to {format_signed(high, digits)}"
+    )
+
+
+def _problem_table(state: RunState) -> Table:
+    table = _table()
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(overflow="fold")
+    counts = count_fates(state.histories)
+    for fate, count in counts.items() if any(counts.values()) else ():
+        table.add_row(fate.value, f"{count:,}", MEANINGS[fate])
+    return table
+
+
+def _group_table(state: RunState) -> Table:
+    table = _table("", "first", "last")
+    for outcome, (first, last) in outcome_ends(state.histories).items():
+        table.add_row(OUTCOMES[outcome], f"{first:.2f}", f"{last:.2f}")
     return table
 
 
@@ -164,7 +201,10 @@ def _show_differences(states: Sequence[RunState], console: Console) -> None:
     differences = list_differences(states)
     console.print()
     console.print(Text("In what they differ", "bold"))
-    if not differences:
+    without = [_line(state.name) for state in states if not state.inputs.config]
+    if without:
+        console.print(Padding(Text(f"No configuration is known of {', '.join(without)}."), (0, 0, 0, 2)))
+    if not differences and len(without) < len(states) - 1:
         console.print("  In nothing that was recorded.")
     for one in differences:
         _show_difference(one, states, console)

@@ -57,6 +57,6 @@ def unit_and_direction(about: Metric | None) -> str:
     """Write a metric's unit, and which way is better if one is."""
     if about is None:
         return ""
-    words = [] if about.unit == "1" else [about.unit]
+    words = [about.shown_unit] if about.shown_unit else []
     words += [] if about.direction is Direction.NEITHER else [about.direction.value]
     return " · ".join(words)

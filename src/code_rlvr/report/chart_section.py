@@ -6,7 +6,9 @@ Covered: making the chart of a single metric, putting all charts in order.  Not 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -15,9 +17,9 @@ from code_rlvr.health import Phase
 from code_rlvr.report.catalogue import describe
 from code_rlvr.report.chart import Chart, ChartGroup, unit_and_direction
 from code_rlvr.report.chart_specs import CHART_GROUPS, ChartSpec
-from code_rlvr.report.charts import SHARE_BOUNDS, VALIDATION_TONES, draw_curve
+from code_rlvr.report.charts import MARKS, SHARE_BOUNDS, VALIDATION_TONES, draw_curve
 from code_rlvr.report.curves import Curve, comfortable_bounds, pick_curve, pick_first, validation_pattern
-from code_rlvr.report.numbers_as_text import format_number
+from code_rlvr.report.numbers_as_text import format_ends, format_number
 from code_rlvr.report.series_charts import make_advantage_chart, make_source_chart
 from code_rlvr.report.solve_history import History
 from code_rlvr.report.stack_charts import make_outcome_chart, make_time_chart, make_verdict_chart
@@ -46,7 +48,7 @@ def make_chart_groups(
     last_step = float(max((one.step for one in steps), default=0))
     sources = _sources(steps)
     curves = {
-        title: {spec: pick_first(steps, spec.names, spec.validation_key) for spec in specs}
+        title: {spec: _only(pick_first(steps, spec.names, spec.validation_key), sources) for spec in specs}
         for title, specs in CHART_GROUPS
     }
     known = {spec: curve for members in curves.values() for spec, curve in members.items()}
@@ -66,6 +68,11 @@ def make_chart_groups(
         charts[title] += [chart for chart in more if chart]
     groups = [ChartGroup(title, tuple(members)) for title, members in charts.items() if members]
     return groups, [spec.name for spec, curve in known.items() if _is_empty(curve)]
+
+
+def _only(curve: Curve, sources: Collection[str]) -> Curve:
+    """The curve with the validation of these data sources alone."""
+    return replace(curve, validation={name: one for name, one in curve.validation.items() if name in sources})
 
 
 def _pick_others(
@@ -92,7 +99,7 @@ def _values(curve: Curve) -> Floats:
 
 def _make_chart(spec: ChartSpec, curve: Curve, last_step: float, sources: list[str], phases: Sequence[Phase]) -> Chart:
     about = describe(curve.name)
-    ends = (format_number(curve.ends[0]), format_number(curve.ends[1])) if curve.ends else None
+    ends = format_ends(curve.shown_ends) if curve.shown_ends else None
     values = _values(curve)
     bounds = comfortable_bounds(values, robust=spec.robust)
     if spec.full_scale and values.min() >= 0 and values.max() <= 1:
@@ -106,17 +113,35 @@ def _make_chart(spec: ChartSpec, curve: Curve, last_step: float, sources: list[s
         ends=ends,
         label=f"{spec.title} over training steps" + (f", from {ends[0]} to {ends[1]}" if ends else ""),
         plot=draw_curve(curve, last_step, bounds, sources=sources, phases=phases),
-        note=f"Not drawn: {len(outside)} far off, up to {format_number(float(far))}." if len(outside) else "",
+        note=" ".join(
+            [f"Not drawn: {len(outside)} far off, up to {format_number(float(far))}."] * bool(len(outside))
+            + [f"No number in {curve.missing} of {len(curve.raw)} steps."]
+            * (len(curve.points.values) > 0 and curve.missing > 0)
+        ),
     )
 
 
-def validation_legend(steps: Sequence[StepMetrics]) -> list[tuple[str, str]]:
-    """Colour name and data source of each series of validation points."""
-    return [(VALIDATION_TONES[i % len(VALIDATION_TONES)], name) for i, name in enumerate(_sources(steps))]
+def validation_legend(steps: Sequence[StepMetrics]) -> list[tuple[str, str, str]]:
+    """Colour name, mark and data source of each series of validation points."""
+    return list(zip(VALIDATION_TONES, MARKS, _sources(steps), strict=False))
+
+
+def folded_sources(steps: Sequence[StepMetrics]) -> list[str]:
+    """Data sources whose validation is not drawn, because there are more than can be told apart."""
+    return sorted(_all_sources(steps).keys() - _sources(steps))
 
 
 def _sources(steps: Sequence[StepMetrics]) -> list[str]:
-    """Every data source that some chart shows validation of; its place decides its colour in all of them."""
-    specs = chain.from_iterable(specs for _, specs in CHART_GROUPS)
-    curves = [pick_curve(steps, spec.name, spec.validation_key) for spec in specs if spec.validation_key]
-    return sorted({source for curve in curves for source in curve.validation})
+    """The data sources that charts show validation of; a source's place decides its looks in all of them."""
+    known = _all_sources(steps)
+    return sorted(sorted(known, key=lambda one: (-known[one], one))[: len(VALIDATION_TONES)])
+
+
+def _all_sources(steps: Sequence[StepMetrics]) -> Counter[str]:
+    """Every data source with how often it was validated."""
+    found: Counter[str] = Counter()
+    for spec in chain.from_iterable(specs for _, specs in CHART_GROUPS):
+        if spec.validation_key:
+            validation = pick_curve(steps, spec.name, spec.validation_key).validation
+            found |= Counter({source: len(points.steps) for source, points in validation.items()})
+    return found

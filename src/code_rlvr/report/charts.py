@@ -30,11 +30,14 @@ from code_rlvr.report.curves import Curve, Stack
 from code_rlvr.report.palette import light, phase_tone
 from code_rlvr.smoothing import Floats
 
-VALIDATION_TONES = ("validation", "validation-2", "validation-3")
+VALIDATION_TONES = ("validation", "validation-2", "validation-3", "validation-4", "validation-5", "validation-6")
 SERIES_TONES = ("series-1", "series-2", "series-3", "series-4", "series-5", "series-6")
 SHARE_BOUNDS = (-0.02, 1.02)
 """Ends of the y axis of a share that is drawn in full."""
-MARKERS = ("diamond", "square", "triangle")
+MARKERS = ("diamond", "square", "triangle", "inverted_triangle", "plus", "circle")
+MARKS = "◆■▲▼✚●"
+"""The same marks as text."""
+DASHES = ((3, 3), (7, 3), (1, 3), (9, 3, 2, 3), (12, 5), (2, 6))
 MANY_MARKS = 30
 """Validation points above which their marks are small, so that they do not cover the curve."""
 
@@ -50,7 +53,8 @@ def draw_curve(
         curve: The metric; at least one point, in training or validation.
         last_step: Right end of the x axis, the same for all charts.
         bounds: Ends of the y axis.
-        sources: Data sources of validation, in the order of their colours.
+        sources: Data sources of validation, in the order of their colours, no more than there are; others of the
+            curve's are not drawn.
         phases: Stretches of the run that are marked.
     """
     plot = _curve_figure(last_step, bounds, phases)
@@ -154,18 +158,20 @@ def _mark_phase(plot: figure, phase: Phase, last_step: float, bounds: tuple[floa
 
 
 def _draw_validation(plot: figure, curve: Curve, sources: Sequence[str]) -> None:
-    for name, points in curve.validation.items():
-        number = sources.index(name)
-        tone = light(VALIDATION_TONES[number % len(VALIDATION_TONES)])
+    for number, name in enumerate(sources):
+        points = curve.validation.get(name)
+        if points is None:
+            continue
+        tone = light(VALIDATION_TONES[number])
         source = ColumnDataSource({"step": points.steps, "value": points.values})
-        plot.line("step", "value", source=source, line_width=1.2, color=tone, line_dash=[3, 3])
+        plot.line("step", "value", source=source, line_width=1.2, color=tone, line_dash=list(DASHES[number]))
         few = len(points.steps) <= MANY_MARKS
         marks = plot.scatter(
             "step",
             "value",
             source=source,
             size=10 if few else 4,
-            marker=MARKERS[number % len(MARKERS)],
+            marker=MARKERS[number],
             color=tone,
             line_color=light("surface") if few else None,
         )

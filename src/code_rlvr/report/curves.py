@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from code_rlvr.report.inputs import is_training
 from code_rlvr.runs import StepMetrics
 from code_rlvr.smoothing import MAX_POINTS, Floats, Points, smooth, smoothing_width, thin_out
 
@@ -41,6 +43,15 @@ STAGES = {
 """Stages of a step, in order; `other` is what is left of the step: advantages, checkpoints."""
 
 
+Ends = tuple[float | None, float | None]
+"""Averages of the first and of the last tenth of a run; None where no step of the tenth has a number."""
+
+
+def is_time(name: str) -> bool:
+    """Whether a metric is about time, so that a few steps that do more than others would bend its mean."""
+    return name.startswith("timing_") or name in ("perf/time_per_step", "perf/throughput")
+
+
 @dataclass(frozen=True)
 class Curve:
     """One metric over the run.
@@ -50,21 +61,41 @@ class Curve:
         points: Its finite values, averaged over `steps_per_point` neighbours.
         smooth: The smoothed line, shape [points].
         validation: The same quantity on validation problems, by data source.
+        raw: Its value at each step that could have one, shape [steps]; NaN where there is no number.
     """
 
     name: str
     points: Points
     smooth: Floats
     validation: dict[str, Points]
+    raw: Floats
 
     @property
-    def ends(self) -> tuple[float, float] | None:
-        """Means of the first and the last tenth of the run; None unless there are two points at least."""
-        values = self.points.values
-        if len(values) < 2:
+    def ends(self) -> Ends | None:
+        """Means of the first and the last tenth of the run; None unless there are two steps and a number."""
+        return self._ends(np.mean)
+
+    @property
+    def median_ends(self) -> Ends | None:
+        """Medians likewise: a single long step, such as one that saves a checkpoint, does not move them."""
+        return self._ends(np.median)
+
+    @property
+    def shown_ends(self) -> Ends | None:
+        """Those that a reader is shown: of times the medians, of all else the means."""
+        return self.median_ends if is_time(self.name) else self.ends
+
+    @property
+    def missing(self) -> int:
+        """Steps that could have a number and have none."""
+        return int(np.isnan(self.raw).sum())
+
+    def _ends(self, average: Callable[[Floats], np.floating[Any]]) -> Ends | None:
+        if len(self.raw) < 2 or np.isnan(self.raw).all():
             return None
-        tenth = max(1, len(values) // 10)
-        return float(values[:tenth].mean()), float(values[-tenth:].mean())
+        tenth = max(1, len(self.raw) // 10)
+        first, last = (part[~np.isnan(part)] for part in (self.raw[:tenth], self.raw[-tenth:]))
+        return float(average(first)) if len(first) else None, float(average(last)) if len(last) else None
 
 
 @dataclass(frozen=True)
@@ -122,7 +153,7 @@ def pick_curve(steps: Sequence[StepMetrics], name: str, validation_key: str | No
     """
     points = thin_out(_pick(steps, name), steps_per_point(steps))
     validation = _pick_validation(steps, validation_key) if validation_key else {}
-    return Curve(name, points, smooth(points, smoothing_width(len(points.values))), validation)
+    return Curve(name, points, smooth(points, smoothing_width(len(points.values))), validation, _raw(steps, name))
 
 
 def pick_first(steps: Sequence[StepMetrics], names: Sequence[str], validation_key: str | None = None) -> Curve:
@@ -139,6 +170,16 @@ def pick_first(steps: Sequence[StepMetrics], names: Sequence[str], validation_ke
 def validation_pattern(key: str) -> re.Pattern[str]:
     """Return the pattern of the names under which validation logs a key of the reward function, by ``source``."""
     return re.compile(rf"val-(?:core|aux)/(?P<source>.+)/{re.escape(key)}/mean@\d+")
+
+
+def _raw(steps: Sequence[StepMetrics], name: str) -> Floats:
+    """The metric at each training step, or at each validation if validation logs it; NaN where it is no number."""
+    if name.startswith("val-") or name == "timing_s/testing":
+        rows = [one.data for one in steps if any(key.startswith("val-") for key in one.data)]
+    else:
+        rows = [one.data for one in steps if is_training(one)]
+    values = np.array([row.get(name, math.nan) for row in rows], float)
+    return np.where(np.isfinite(values), values, math.nan)
 
 
 def _pick(steps: Sequence[StepMetrics], name: str) -> Points:

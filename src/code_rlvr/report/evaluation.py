@@ -7,16 +7,21 @@ about the result (`headline`).
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from code_rlvr.errors import DataError
-from code_rlvr.evaluate.compare import Difference, compare_runs
+from code_rlvr.evaluate.compare import Comparison, Difference, compare_runs
 from code_rlvr.evaluate.naming import benchmark_of
 from code_rlvr.evaluate.scores import GroupScore, Interval, Scores, read_scores
+from code_rlvr.report.regular_file import open_regular
 
 STAGES = ("before", "after")
-
+MAX_SAMPLES = 10**9
+"""Of one problem; more are damage."""
 
 _TITLES = {
     "heldout": "Held-out problems",
@@ -31,7 +36,10 @@ _TITLES = {
 """What a reader calls them."""
 
 _CONTROLS = ("GSM8K", "Unseen")
-"""Beginnings of titles of sets that training is not expected to help with."""
+"""Beginnings of titles of sets that training is not expected to help with, unless it was on them."""
+
+_DIFFICULTIES = ("easy", "medium", "hard")
+"""Names of groups that have an order of their own."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,8 @@ class Evaluation:
     def title(self) -> str:
         """What a reader calls the set of problems."""
         whole, _, first = self.name.partition("_first")
-        words = benchmark_of(whole).replace("_", " ")
-        title = _TITLES.get(words, words[:1].upper() + words[1:])
+        benchmark = benchmark_of(whole)
+        title = _TITLES.get(benchmark.replace("_", " "), benchmark)
         return f"{title}, the first {first}" if first else title
 
     @property
@@ -110,36 +118,88 @@ class Row:
     is_group: bool = False
 
 
-def read_evaluations(folder: Path, losses: list[str]) -> list[Evaluation]:
-    """Read every evaluation of a run; held-out problems come first, what was not trained for (`_CONTROLS`) last.
+def read_evaluations(folder: Path, losses: list[str], trained_on: Collection[str] = ()) -> list[Evaluation]:
+    """Read every evaluation of a run, the most telling first.
+
+    Those are held-out problems, then what was trained for, then those of more problems; controls (`_CONTROLS`) last.
 
     Args:
         folder: ``eval`` of the run.
         losses: Gets a sentence for each file that is missing or damaged.
+        trained_on: Data sources of the training problems, as far as they are known.
     """
     found: dict[str, dict[str, Scores]] = {}
     for file in list_evaluations(folder):
-        stage = file.parent.name
-        try:
-            found.setdefault(file.stem, {})[stage] = read_scores(file)
-        except DataError:
-            losses.append(f"eval/{stage}/{file.name} cannot be read as scores; it is left out.")
+        if (scores := _read_sound(file, losses)) is not None:
+            found.setdefault(file.stem, {})[file.parent.name] = scores
     evaluations = [Evaluation(name, one.get("before"), one.get("after")) for name, one in found.items() if one]
     for evaluation in evaluations:
-        for stage, scores in zip(STAGES, (evaluation.before, evaluation.after), strict=True):
-            name = f"eval/{stage}/{evaluation.name}.json"
-            if scores is None and not (folder / stage / f"{evaluation.name}.json").exists():
-                losses.append(f"{name} is missing: there is no difference to show.")
-            if scores is not None and scores.training_data and scores.training_data.trained_on:
-                count = len(scores.training_data.trained_on)
-                losses.append(f"{name}: the model was trained on {count} of these problems; this is no measure of it.")
-            if scores is not None and scores.unjudged:
-                losses.append(f"{name}: the judge failed on {scores.unjudged} samples; they are in no figure.")
-    return sorted(evaluations, key=_importance)
+        _say_what_is_wrong(evaluation, folder, losses)
+    return sorted(evaluations, key=lambda one: _importance(one, trained_on))
 
 
-def _importance(one: Evaluation) -> tuple[bool, bool, str, str]:
-    return not one.title.startswith("Held-out"), one.title.startswith(_CONTROLS), one.title, one.name
+def _read_sound(file: Path, losses: list[str]) -> Scores | None:
+    """The scores of a file; None if they cannot be read or cannot be true, which is said."""
+    name = f"eval/{file.parent.name}/{file.name}"
+    try:
+        open_regular(file).close()  # or a pipe in its place would be waited for
+        scores = read_scores(file)
+    except (OSError, DataError):
+        losses.append(f"{name} cannot be read as scores; it is left out.")
+        return None
+    if fault := _find_fault(scores):
+        losses.append(f"{name} has figures that cannot be: {fault}; it is left out.")
+        return None
+    return scores
+
+
+def _say_what_is_wrong(evaluation: Evaluation, folder: Path, losses: list[str]) -> None:
+    for stage, scores in zip(STAGES, (evaluation.before, evaluation.after), strict=True):
+        name = f"eval/{stage}/{evaluation.name}.json"
+        if scores is None and not (folder / stage / f"{evaluation.name}.json").exists():
+            losses.append(f"{name} is missing: there is no difference to show.")
+        if scores is not None and scores.training_data and scores.training_data.trained_on:
+            count = len(scores.training_data.trained_on)
+            losses.append(f"{name}: the model was trained on {count} of these problems; this is no measure of it.")
+        if scores is not None and scores.unjudged:
+            losses.append(f"{name}: the judge failed on {scores.unjudged} samples; they are in no figure.")
+
+
+def _find_fault(scores: Scores) -> str:
+    """Why these cannot be the scores of an evaluation, whose file is well formed; empty if they can."""
+    over = sum(one.accepted > one.samples for one in scores.problems.values())
+    if over:
+        return f"more samples accepted than there are, for {over} problem{'s' if over > 1 else ''}"
+    if any(one.samples > MAX_SAMPLES for one in scores.problems.values()):
+        return "more samples of a problem than anybody drew"
+    for group in (scores.overall, *scores.groups.values()):
+        bounds = (group.pass_at_1_interval.low, group.pass_at_1_interval.high)
+        if not all(0 <= share <= 1 for share in (*group.pass_at.values(), *bounds)):
+            return "a Pass@k that is no share"
+    settings = (scores.temperature, scores.top_p)
+    return "" if all(map(math.isfinite, settings)) else "a setting that is no number"
+
+
+def _importance(one: Evaluation, trained_on: Collection[str]) -> tuple[bool, bool, bool, int, str, str]:
+    trained_for = _is_of(one, trained_on)
+    return (
+        not one.title.startswith("Held-out"),
+        not trained_for,
+        one.title.startswith(_CONTROLS) and not trained_for,
+        -one.scores.overall.problems,
+        one.title,
+        one.name,
+    )
+
+
+def _is_of(one: Evaluation, sources: Collection[str]) -> bool:
+    """Whether an evaluation is of a data source: by its name or its groups, however either is written."""
+    names = {_plain(benchmark_of(one.name.partition("_first")[0])), *map(_plain, one.scores.groups)}
+    return any(_plain(part) in names for source in sources for part in (source, source.rpartition("/")[2]))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def list_evaluations(folder: Path) -> list[Path]:
@@ -158,6 +218,16 @@ def _list(folder: Path) -> list[Path]:
         return []
 
 
+def compare_pass_at_1(before: Scores, after: Scores) -> Comparison:
+    """Compare two evaluations by Pass@1 alone, which is what a report shows.
+
+    Raises:
+        DataError: If the problems or the settings differ.
+    """
+    overall = before.overall.model_copy(update={"pass_at": {}})
+    return compare_runs(before.model_copy(update={"overall": overall}), after)
+
+
 def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:
     """Return the line of an evaluation and, where it has several groups, one for each of them.
 
@@ -169,7 +239,7 @@ def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:
     overall, groups = None, {}
     if before is not None and after is not None:
         try:
-            comparison = compare_runs(before, after)
+            comparison = compare_pass_at_1(before, after)
             overall, groups = comparison.overall, comparison.groups
         except DataError as error:
             losses.append(f"{evaluation.name}: no difference is shown, because {error}.")
@@ -183,7 +253,7 @@ def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:
             overall,
         )
     ]
-    names = sorted(evaluation.scores.groups)
+    names = _in_order(evaluation.scores.groups)
     for name in names if len(names) > 1 else []:
         rows.append(
             Row(
@@ -197,6 +267,13 @@ def make_rows(evaluation: Evaluation, losses: list[str]) -> list[Row]:
             )
         )
     return rows
+
+
+def _in_order(groups: Collection[str]) -> list[str]:
+    """From easy to hard where that is what the groups are; else by the alphabet."""
+    if all(name.lower() in _DIFFICULTIES for name in groups):
+        return sorted(groups, key=lambda name: _DIFFICULTIES.index(name.lower()))
+    return sorted(groups)
 
 
 def _figure(score: GroupScore | None) -> Figure | None:

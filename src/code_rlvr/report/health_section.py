@@ -14,9 +14,12 @@ from code_rlvr.report.palette import phase_tone
 from code_rlvr.report.program import Program
 from code_rlvr.report.program_section import ProgramCard, make_card
 from code_rlvr.report.programs import Choice
+from code_rlvr.report.settings import ChangedThreshold
 from code_rlvr.report.visible import make_visible
 
 SAMPLES_BESIDE = 3
+ENDED_LEARNING = ("not_a_number", "score_collapsed", "stuck_at_zero")
+"""Rules whose dangers come before all others, in this order: after these there is nothing left to save."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Health:
         unapplied: Title of each rule that could not be applied, and the metric that it lacks.
         trained: Training steps that there are.
         enough: Training steps that it takes for most checks.
+        changed: Thresholds that are not the defaults.
     """
 
     findings: tuple[Finding, ...]
@@ -36,6 +40,7 @@ class Health:
     unapplied: tuple[tuple[str, str], ...]
     trained: int
     enough: int = 0
+    changed: tuple[ChangedThreshold, ...] = ()
 
     @property
     def windows(self) -> list[range]:
@@ -62,16 +67,30 @@ class Health:
         return f"{words[0].upper()}{words[1:]} in training, first of all: {title}."
 
 
-def examine(run: RunInputs, thresholds: HealthThresholds) -> Health:
-    """Apply every rule to a run."""
+def examine(run: RunInputs, thresholds: HealthThresholds, changed: tuple[ChangedThreshold, ...] = ()) -> Health:
+    """Apply every rule to a run.
+
+    Args:
+        run: The run.
+        thresholds: From where on a signal counts.
+        changed: Those of them that are not the defaults.
+    """
     trained = len(run.training)
     return Health(
-        findings=tuple(diagnose(run.steps, thresholds)) if trained else (),
+        findings=tuple(sorted(diagnose(run.steps, thresholds), key=_badness)) if trained else (),
         phases=tuple(find_phases(run.steps, thresholds)) if trained else (),
         unapplied=tuple(unapplied(run.steps)) if trained else (),
         trained=trained,
         enough=thresholds.patience,
+        changed=changed,
     )
+
+
+def _badness(finding: Finding) -> tuple[bool, int, int]:
+    """What has ended learning first, then other dangers, then warnings; each as they began."""
+    is_danger = finding.level is Level.DANGER
+    rank = ENDED_LEARNING.index(finding.rule) if is_danger and finding.rule in ENDED_LEARNING else len(ENDED_LEARNING)
+    return not is_danger, rank, finding.first_step
 
 
 @dataclass(frozen=True)

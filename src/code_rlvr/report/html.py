@@ -26,25 +26,22 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from code_rlvr.errors import DataError
+from code_rlvr.evaluate.scores import Interval
 from code_rlvr.health import HealthThresholds
 from code_rlvr.report.chart import ChartGroup
-from code_rlvr.report.chart_section import make_chart_groups, validation_legend
+from code_rlvr.report.chart_section import folded_sources, make_chart_groups, validation_legend
 from code_rlvr.report.config_difference import compare_with_base
 from code_rlvr.report.curves import steps_per_point
 from code_rlvr.report.facts import make_facts, make_metric_lines
-from code_rlvr.report.health_section import Health, beside, make_finding_cards, make_phase_notes
+from code_rlvr.report.health_section import Health, make_finding_cards, make_phase_notes
 from code_rlvr.report.inputs import RunInputs
-from code_rlvr.report.numbers_as_text import format_signed
+from code_rlvr.report.numbers_as_text import digits_for, format_signed, side_of_zero
 from code_rlvr.report.palette import SOLVE_RATES, TONES, css_variables
 from code_rlvr.report.program_section import make_browser
-from code_rlvr.report.programs import choose_programs
-from code_rlvr.report.prompts import find_prompts
 from code_rlvr.report.run_state import RunState, read_state
-from code_rlvr.report.samples import choose_samples
-from code_rlvr.report.solve_history import History, make_histories
+from code_rlvr.report.solve_history import History
 from code_rlvr.report.solve_map import SolveMap, make_solve_map
 from code_rlvr.report.sources import Source
-from code_rlvr.report.verdict_records import Records, read_records
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import RunFolder
 from code_rlvr.whole_file import whole_file
@@ -87,13 +84,10 @@ def render_report(state: RunState) -> str:
     """Return the report of one run, or of a file of metrics alone, as HTML.
 
     Args:
-        state: The run; its verdict records are read here, where they are shown.
+        state: The run.
     """
-    inputs, health, losses = state.inputs, state.health, list(state.losses)
-    run = None if state.source.is_file else state.source.run
-    records = read_records(run.verdicts, losses, health.windows) if run else Records()
-    histories = make_histories(records.visits)
-    solve_map = make_solve_map(records, histories)
+    inputs, health = state.inputs, state.health
+    solve_map = make_solve_map(state.records, state.histories)
     context = {
         "name": make_visible(state.name, 200),
         "run": inputs,
@@ -107,16 +101,31 @@ def render_report(state: RunState) -> str:
         "solve_map": solve_map,
         "solve_rates": SOLVE_RATES,
         "metric_groups": make_metric_lines(inputs.steps),
-        **_programs(inputs, health, records, run),
-        **_curves(inputs, health, histories),
-        "losses": [make_visible(loss, 500) for loss in losses],
+        **_programs(state),
+        **_curves(inputs, health, state.histories),
+        "losses": [make_visible(loss, 500) for loss in state.losses],
         "css": Markup(css_variables() + read_asset("report.css")),
         "version": metadata.version("code-rlvr"),
     }
     context |= _scripts(context["chart_groups"], solve_map, has_samples=context["samples"] is not None)
     environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset))
-    environment.filters |= {"signed": format_signed, "with_code": with_code}
+    environment.filters |= {
+        "signed": format_signed,
+        "digits": interval_digits,
+        "side": interval_side,
+        "with_code": with_code,
+    }
     return environment.get_template("template.html.jinja").render(context)
+
+
+def interval_digits(interval: Interval) -> int:
+    """Return with how many digits a difference with this interval is written."""
+    return digits_for(interval.low, interval.high)
+
+
+def interval_side(interval: Interval) -> int:
+    """Return on which side of 0 a difference is, or 0."""
+    return side_of_zero(interval.low, interval.high)
 
 
 def with_code(text: str) -> Markup:
@@ -140,27 +149,18 @@ def _curves(inputs: RunInputs, health: Health, histories: Sequence[History]) -> 
         "absent": absent,
         "phases": make_phase_notes(health.phases),
         "per_point": steps_per_point(inputs.steps),
-        "sources": [(tone, make_visible(source, 80)) for tone, source in validation_legend(inputs.steps)],
+        "sources": [(*look, make_visible(source, 80)) for *look, source in validation_legend(inputs.steps)],
+        "folded": [make_visible(source, 80) for source in folded_sources(inputs.steps)],
     }
 
 
-def _programs(inputs: RunInputs, health: Health, records: Records, run: RunFolder | None) -> dict[str, Any]:
+def _programs(state: RunState) -> dict[str, Any]:
     """The samples to look through, and those beside findings."""
-    first, more = choose_programs(records.programs), choose_samples(records.programs, records.steps_read)
-    shown = {choice.program.problem_id for choice in first} | {one.problem_id for one in more}
-    shown |= {one.problem_id for finding in health.findings for one in beside(finding, records.programs)}
-    prompts = find_prompts(_problem_files(inputs, run), shown) if shown else {}
+    shown, records = state.shown, state.records
     return {
-        "samples": make_browser(first, more, prompts, records.steps_read),
-        "findings": make_finding_cards(health, records.programs, prompts, records.steps_read),
+        "samples": make_browser(shown.first, shown.more, shown.prompts, records.steps_read),
+        "findings": make_finding_cards(state.health, records.programs, shown.prompts, records.steps_read),
     }
-
-
-def _problem_files(inputs: RunInputs, run: RunFolder | None) -> list[Path]:
-    named = [inputs.setting("data.train_file"), inputs.setting("data.validation_file")]
-    # Relative to where the run was started; a folder that was moved keeps its own copy in data/.
-    files = [Path(name) for name in named if isinstance(name, str) and name]
-    return list(dict.fromkeys(files + ([run.path / "data" / file.name for file in files] if run else [])))
 
 
 def _scripts(groups: Sequence[ChartGroup], solve_map: SolveMap | None, *, has_samples: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from code_rlvr.errors import DataError
 from code_rlvr.health.signals import HUGE
+from code_rlvr.report.regular_file import read_regular, read_unpacked
 from code_rlvr.runs import RunFolder, StepMetrics
 
 MAX_STEP = 10**9
@@ -68,12 +69,17 @@ class RunInputs:
     @property
     def training(self) -> list[StepMetrics]:
         """The steps that were trained; a validation alone, before training or after a resume, is none."""
-        return [one for one in self.steps if one.step > 0 and not all(name.startswith("val-") for name in one.data)]
+        return [one for one in self.steps if is_training(one)]
 
     @property
     def trained_steps(self) -> int:
         """The last step that was trained; 0 if there is none."""
         return max((one.step for one in self.training), default=0)
+
+
+def is_training(metrics: StepMetrics) -> bool:
+    """Whether these are of a step that was trained, and not of a validation alone."""
+    return metrics.step > 0 and not all(name.startswith("val-") for name in metrics.data)
 
 
 def input_files(run: RunFolder) -> dict[str, Path]:
@@ -104,7 +110,6 @@ def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
     steps = read_good_metrics(files["metrics"], losses)
     _say_unjudged(steps, losses)
     found = {name: _read_object(files[name], losses, may_lack=name in NEWER_FILES) for name in ("config", *NEWER_FILES)}
-    merged_step = found["merge"].get("step")
     return RunInputs(
         config=found["config"],
         command=(_read_text(files["command"], losses) or "").strip(),
@@ -112,8 +117,16 @@ def read_inputs(run: RunFolder, losses: list[str]) -> RunInputs:
         steps=steps,
         data=found["data"],
         start=found["start"],
-        merged_step=merged_step if isinstance(merged_step, int) else None,
+        merged_step=_merged_step(found["merge"], losses),
     )
+
+
+def _merged_step(merge: dict[str, Any], losses: list[str]) -> int | None:
+    step = merge.get("step")
+    if step is None or (type(step) is int and 0 < step <= MAX_STEP):
+        return step
+    losses.append("merge.json is damaged: its step is no training step; it is not said which was evaluated.")
+    return None
 
 
 def read_metrics_file(file: Path, losses: list[str]) -> RunInputs:
@@ -142,10 +155,8 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
         file: ``metrics.jsonl``.
         losses: Gets a sentence about lines that cannot be read and steps that are missing.
     """
-    try:
-        lines = file.read_bytes().splitlines()
-    except OSError as error:
-        losses.append(f"{file.name} cannot be read ({error.strerror}): there are no curves.")
+    lines = _read_metric_lines(file, losses)
+    if lines is None:
         return []
     steps: dict[int, dict[str, float]] = {}
     bad: list[int] = []
@@ -163,7 +174,7 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
         steps[metrics.step] = {**steps.get(metrics.step, {}), **metrics.data}
     if bad:
         losses.append(
-            f"{file.name}: {len(bad)} of {len(lines)} lines cannot be read ({_numbers('line', bad)}); "
+            f"{file.name}: {len(bad)} of {len(lines)} lines cannot be read ({numbers_in_words('line', bad)}); "
             "what they held is missing below."
         )
     if not steps:
@@ -172,13 +183,24 @@ def read_good_metrics(file: Path, losses: list[str]) -> list[StepMetrics]:
     missing = [range(before + 1, after) for before, after in itertools.pairwise(known) if after > before + 1]
     if missing:
         some = [*itertools.islice(itertools.chain.from_iterable(missing), SHOWN_LINES)]
-        losses.append(f"{file.name} has no metrics of {_numbers('step', some, sum(map(len, missing)))}.")
+        losses.append(f"{file.name} has no metrics of {numbers_in_words('step', some, sum(map(len, missing)))}.")
     if left_out:
-        losses.append(f"{file.name}: what is no number is left out ({_numbers('metric', [*left_out])}).")
+        losses.append(f"{file.name}: what is no number is left out ({numbers_in_words('metric', [*left_out])}).")
     huge = [step for step in sorted(steps) if any(HUGE < abs(value) < math.inf for value in steps[step].values())]
     if huge:
-        losses.append(f"{file.name}: numbers beyond {HUGE:g} count as infinite ({_numbers('step', huge)}).")
+        losses.append(f"{file.name}: numbers beyond {HUGE:g} count as infinite ({numbers_in_words('step', huge)}).")
     return [StepMetrics(step, _bounded(steps[step])) for step in sorted(steps)]
+
+
+def _read_metric_lines(file: Path, losses: list[str]) -> list[bytes] | None:
+    try:
+        content, cut = read_unpacked(file)
+    except OSError as error:
+        losses.append(f"{file.name} cannot be read ({error.strerror}): there are no curves.")
+        return None
+    if cut:
+        losses.append(f"{file.name} cannot be unpacked to its end: what could be is shown.")
+    return content.splitlines()
 
 
 def _bounded(values: dict[str, float]) -> dict[str, float]:
@@ -190,12 +212,12 @@ def _say_unjudged(steps: Sequence[StepMetrics], losses: list[str]) -> None:
     lossy = [step for step, share in shares.items() if share > 0]
     if lossy:
         losses.append(
-            f"Samples were lost in {_numbers('step', lossy)}: up to {max(shares.values()):.1%} of a step was "
+            f"Samples were lost in {numbers_in_words('step', lossy)}: up to {max(shares.values()):.1%} of a step was "
             "never scored and is in no figure."
         )
 
 
-def _numbers(what: str, numbers: Sequence[int | str], count: int | None = None) -> str:
+def numbers_in_words(what: str, numbers: Sequence[int | str], count: int | None = None) -> str:
     """Write out the first few numbers or names, and how many more there are; `count` is how many there are in all."""
     count = len(numbers) if count is None else count
     shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
@@ -206,7 +228,7 @@ def _numbers(what: str, numbers: Sequence[int | str], count: int | None = None) 
 def _read_text(file: Path, losses: list[str], *, may_lack: bool = False) -> str | None:
     """The text; None if it cannot be read, which is said unless the run may lack the file and does."""
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return read_regular(file).decode("utf-8", errors="replace")
     except OSError as error:
         if not (may_lack and isinstance(error, FileNotFoundError)):
             losses.append(f"{file.name} cannot be read ({error.strerror}).")

@@ -39,6 +39,11 @@ class Metric:
     direction: Direction
     meaning: str
 
+    @property
+    def shown_unit(self) -> str:
+        """The unit as a reader is shown it: of a plain number none."""
+        return "" if self.unit == "1" else self.unit
+
     @cached_property
     def _regex(self) -> re.Pattern[str]:
         parts = re.split(r"(\{[^}]*\}|<[a-z]+>)", self.pattern)

@@ -36,6 +36,29 @@ def format_number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def format_ends(ends: tuple[float | None, float | None]) -> tuple[str, str]:
+    """Write two numbers either of which may be missing."""
+    first, last = (format_number(math.nan if one is None else one) for one in ends)
+    return first, last
+
+
+NOISE = 1e-9
+"""What is smaller is 0 up to the rounding of floats."""
+
+
+def side_of_zero(low: float, high: float) -> int:
+    """Return on which side of 0 an interval is: 1 above, -1 below, 0 if it includes 0."""
+    return int(low > NOISE) - int(high < -NOISE)
+
+
+def digits_for(low: float, high: float) -> int:
+    """Return how many digits it takes to tell the ends of an interval from 0: 2, or up to 4."""
+    digits = 2
+    while digits < 4 and any(abs(bound) > NOISE and round(bound, digits) == 0 for bound in (low, high)):
+        digits += 1
+    return digits
+
+
 def format_signed(value: float, digits: int = 2) -> str:
     """Write a difference: always with a sign, unless it is 0 to the last digit."""
     rounded = round(value, digits)

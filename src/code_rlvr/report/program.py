@@ -79,7 +79,7 @@ class Program:
 
 def is_record(value: Any) -> bool:
     """Whether something read from a file is a record of a sample, judged or not."""
-    return isinstance(value, dict) and isinstance(value.get("step"), int) and isinstance(value.get("verdict"), str)
+    return isinstance(value, dict) and type(value.get("step")) is int and isinstance(value.get("verdict"), str)
 
 
 def is_judged(record: Any) -> bool:

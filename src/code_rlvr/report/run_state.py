@@ -1,13 +1,13 @@
 """Everything that is known of one run, read once: for a program, for a terminal, for a comparison.
 
 Covered: reading and diagnosing.  Not covered: showing (`as_json`, `as_text`, `compare`), the page of a single run
-(`html`), which shows samples too.
+(`html`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from code_rlvr.health import HealthThresholds
 from code_rlvr.report.curves import Curve, pick_curve
@@ -15,8 +15,13 @@ from code_rlvr.report.evaluation import Evaluation, Row, make_rows, read_evaluat
 from code_rlvr.report.headline import headline
 from code_rlvr.report.health_section import Health, examine
 from code_rlvr.report.inputs import RunInputs, read_inputs, read_metrics_file
-from code_rlvr.report.settings import choose_thresholds
+from code_rlvr.report.record_losses import list_record_losses
+from code_rlvr.report.series_charts import logged_sources
+from code_rlvr.report.settings import choose_thresholds, list_changed
+from code_rlvr.report.shown_programs import ShownPrograms, choose_shown
+from code_rlvr.report.solve_history import History, make_histories
 from code_rlvr.report.sources import Source
+from code_rlvr.report.verdict_records import Records, read_records
 from code_rlvr.runs import StepMetrics
 
 
@@ -32,6 +37,9 @@ class RunState:
         rows: The table of evaluations.
         health: What the rules of health found, what they could not look at, and the phases.
         losses: What is missing or damaged, as sentences.
+        records: The verdict records, as far as they were read.
+        histories: The training problems, over the run.
+        shown: Programs that the page shows.
     """
 
     source: Source
@@ -41,6 +49,9 @@ class RunState:
     rows: list[Row]
     health: Health
     losses: list[str]
+    records: Records = field(default_factory=Records)
+    histories: list[History] = field(default_factory=list)
+    shown: ShownPrograms = field(default_factory=ShownPrograms)
 
     @property
     def name(self) -> str:
@@ -77,11 +88,15 @@ def read_state(source: Source, asked: HealthThresholds) -> RunState:
     """
     losses: list[str] = []
     evaluations: list[Evaluation] = []
-    if source.is_file:
-        inputs = read_metrics_file(source.path, losses)
-    else:
-        inputs = read_inputs(source.run, losses)
-        evaluations = read_evaluations(source.run.eval, losses)
+    records, shown = Records(), ShownPrograms()
+    inputs = read_metrics_file(source.path, losses) if source.is_file else read_inputs(source.run, losses)
+    thresholds = choose_thresholds(inputs.config, asked, losses)
+    health = examine(inputs, thresholds, list_changed(thresholds, asked))
+    if not source.is_file:
+        records = read_records(source.run.verdicts, losses, health.windows)
+        losses += list_record_losses(records, inputs.training)
+        shown = choose_shown(inputs, source.run, records, health, losses)
+        evaluations = read_evaluations(source.run.eval, losses, records.sources | logged_sources(inputs.steps))
     rows = [row for one in evaluations for row in make_rows(one, losses)]
     return RunState(
         source=source,
@@ -89,6 +104,9 @@ def read_state(source: Source, asked: HealthThresholds) -> RunState:
         headline=headline(inputs, rows),
         evaluations=evaluations,
         rows=rows,
-        health=examine(inputs, choose_thresholds(inputs.config, asked, losses)),
+        health=health,
         losses=losses,
+        records=records,
+        histories=make_histories(records.visits),
+        shown=shown,
     )

@@ -22,6 +22,11 @@ from code_rlvr.runs import StepMetrics
 _BY_SOURCE = re.compile(r"reward/by_source/(?P<source>.+)/pass_rate")
 
 
+def logged_sources(steps: Sequence[StepMetrics]) -> set[str]:
+    """Data sources of the training batches, as far as the metrics name them: of one source alone they do not."""
+    return {match["source"] for one in steps for name in one.data if (match := _BY_SOURCE.fullmatch(name))}
+
+
 def make_source_chart(steps: Sequence[StepMetrics], phases: Sequence[Phase]) -> Chart | None:
     """Draw the share of tests passed by data source; None for a run of one source, which logs no such thing."""
     names = {match["source"]: name for one in steps for name in one.data if (match := _BY_SOURCE.fullmatch(name))}

@@ -33,9 +33,10 @@ class Fate(str, Enum):
 
 
 MEANINGS = {
-    Fate.LEARNED: "solved clearly more often in the second half of its steps",
-    Fate.LOST: "solved clearly less often in the second half",
-    Fate.MIXED: "solved sometimes, without a clear change",
+    Fate.LEARNED: "solved more often in the second half of its steps than in the first, by a third of the samples "
+    "or more",
+    Fate.LOST: "solved less often in the second half, by a third of the samples or more",
+    Fate.MIXED: "solved sometimes, with a smaller change or none",
     Fate.NEVER: "no sample was accepted",
     Fate.ALWAYS: "every sample was accepted",
 }
@@ -167,6 +168,24 @@ def group_outcomes(histories: Sequence[History]) -> Stack | None:
         if shares.any():
             parts[outcome] = thin_out(Points(steps, shares), group).values
     return Stack(thin_out(Points(steps, steps), group).steps, parts)
+
+
+def count_fates(histories: Sequence[History]) -> dict[Fate, int]:
+    """Return how many problems each fate has, none included."""
+    return {fate: sum(one.fate is fate for one in histories) for fate in Fate}
+
+
+def outcome_ends(histories: Sequence[History]) -> dict[str, tuple[float, float]]:
+    """Return the mean shares of groups by outcome in the first and the last tenth of the steps that have groups.
+
+    Returns:
+        By the keys of `OUTCOMES`, those that never occur left out; empty where there are no groups.
+    """
+    stack = group_outcomes(histories)
+    if stack is None:
+        return {}
+    tenth = max(1, len(stack.steps) // 10)
+    return {part: (float(one[:tenth].mean()), float(one[-tenth:].mean())) for part, one in stack.parts.items()}
 
 
 def _outcome(solved: int, samples: int) -> str:

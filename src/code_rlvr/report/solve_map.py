@@ -17,7 +17,7 @@ from bokeh.plotting import figure
 
 from code_rlvr.report.charts import blank_figure
 from code_rlvr.report.palette import SOLVE_RATES, light
-from code_rlvr.report.solve_history import MEANINGS, Fate, History, choose_rows
+from code_rlvr.report.solve_history import MEANINGS, Fate, History, choose_rows, count_fates
 from code_rlvr.report.verdict_records import Records
 from code_rlvr.report.visible import make_visible
 
@@ -58,7 +58,7 @@ def make_solve_map(records: Records, histories: Sequence[History]) -> SolveMap |
     if not histories:
         return None
     rows = choose_rows(histories, MAX_ROWS)
-    counts = {fate: sum(one.fate is fate for one in histories) for fate in Fate}
+    counts = count_fates(histories)
     last_step = max(one.steps[-1] for one in histories)
     width = -(-last_step // MAX_COLUMNS)
     unread = records.steps - len(records.steps_read)

@@ -99,6 +99,11 @@ def find_sources(words: Sequence[str]) -> list[Source]:
     return sources
 
 
+def stem_of(file: Path) -> str:
+    """The name of a file without its ending, ``.jsonl`` and ``.jsonl.gz`` alike."""
+    return Path(file.name.removesuffix(".gz")).stem
+
+
 def require(sources: Sequence[Source]) -> None:
     """Refuse what cannot be reported.
 
@@ -133,7 +138,7 @@ def _find(word: str) -> Source:
         return Source(name, Path(rest))
     path = Path(word)
     whole = path.resolve()
-    return Source(whole.stem if path.is_file() else whole.name or str(whole), path)
+    return Source(stem_of(whole) if path.is_file() else whole.name or str(whole), path)
 
 
 def _is_run(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import stat
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from code_rlvr.report.program import ACCEPTED, Program, is_judged, is_record
+from code_rlvr.report.regular_file import open_regular
 from code_rlvr.report.samples import third
 
 MAX_BYTES = 300_000_000
@@ -56,12 +58,21 @@ class Records:
         visits: By training problem, then by step.
         steps_read: Steps whose records were read, in order.
         steps: All steps whose records could have been read, had they not been too large.
+        sources: Data sources of the training samples.
+        trained: Training samples of each step, those without a verdict among them; none of a step that was not read to
+            its end.
+        damaged: Lines of each of these steps that are no records.
+        found: Steps that have a file of records, whether it can be read or not.
     """
 
     programs: list[Program] = field(default_factory=list)
     visits: dict[str, dict[int, Visit]] = field(default_factory=dict)
     steps_read: list[int] = field(default_factory=list)
     steps: int = 0
+    sources: set[str] = field(default_factory=set)
+    trained: dict[int, int] = field(default_factory=dict)
+    damaged: dict[int, int] = field(default_factory=dict)
+    found: frozenset[int] = frozenset()
 
 
 def read_records(folder: Path, losses: list[str], windows: Collection[range] = ()) -> Records:
@@ -84,18 +95,22 @@ def read_records(folder: Path, losses: list[str], windows: Collection[range] = (
         for record in _read_lines(files[step], unread):
             if not is_record(record) or record["step"] != step:
                 unread.lines[files[step].name] += 1
-            elif is_judged(record):
+            else:
                 collector.add(record)
-    collector.records.steps = len(sizes)
+    records = collector.records
+    records.steps, records.found = len(sizes), frozenset(files)
+    for step in [one for one in chosen if files[one].name not in {*unread.files, *unread.longer}]:
+        records.trained[step] = collector.trained[step]
+        records.damaged[step] = unread.lines[files[step].name]
     losses += unread.sentences()
     if collector.without_step:
         losses.append(
             f"verdicts: {collector.without_step:,} training sample{_s(collector.without_step)} without a step: "
             "counted for no problem."
         )
-    if not collector.records.programs:
+    if not records.programs:
         losses.append("The verdict records hold no texts of responses: no programs are shown.")
-    return collector.records
+    return records
 
 
 def list_records(folder: Path) -> dict[int, Path]:
@@ -154,9 +169,18 @@ class _Collector:
         self._third = {step: third(step, steps) for step in steps}
         self.without_step = 0
         """Training samples whose record does not say their step."""
+        self.trained: Counter[int] = Counter()
+        """Training samples of each step, judged or not."""
         self._kept: Counter[tuple[object, ...]] = Counter()
 
     def add(self, record: dict[str, Any]) -> None:
+        if record.get("split") == "train":
+            self.trained[record["step"]] += 1
+            self.records.sources.add(str(record.get("data_source") or ""))
+        if is_judged(record):
+            self._add_judged(record)
+
+    def _add_judged(self, record: dict[str, Any]) -> None:
         step, verdict = record["step"], record["verdict"]
         if record.get("split") == "train" and step == 0:  # before the first step nothing is trained on
             self.without_step += 1
@@ -184,8 +208,13 @@ def _sizes(files: Mapping[int, Path], unread: _Unread) -> dict[int, int]:
     sizes = {}
     for step, file in sorted(files.items()):
         try:
-            sizes[step] = file.stat().st_size
+            about = file.stat()
         except OSError:
+            unread.files.append(file.name)
+            continue
+        if stat.S_ISREG(about.st_mode):
+            sizes[step] = about.st_size
+        else:
             unread.files.append(file.name)
     return sizes
 
@@ -208,7 +237,7 @@ def spread(steps: Sequence[int], count: int) -> list[int]:
 def _read_lines(file: Path, unread: _Unread) -> Iterator[Any]:
     """The values of the lines; of one that is damaged None."""
     try:
-        with file.open("rb") as lines:
+        with open_regular(file) as lines:
             for line in itertools.islice(lines, MAX_LINES):
                 try:
                     yield json.loads(line)

@@ -42,6 +42,11 @@ def make_run_charts(states: Sequence[RunState]) -> list[Chart]:
     return charts
 
 
+def undrawn_sources(states: Sequence[RunState]) -> list[str]:
+    """Data sources whose validation has no chart, because there are too many."""
+    return [make_visible(source, 60) for source in list(_validation_lines(states))[MAX_VALIDATION_CHARTS:]]
+
+
 def _validation_lines(states: Sequence[RunState]) -> dict[str, tuple[str, list[RunLine]]]:
     """For each data source, a metric and the runs that have it: the most telling key that some run logged."""
     found: dict[str, tuple[str, list[RunLine]]] = {}

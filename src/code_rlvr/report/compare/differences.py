@@ -6,6 +6,7 @@ do not tell that.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,20 @@ def list_differences(states: Sequence[RunState]) -> list[SettingDifference]:
         for kind, trees in kinds.items()
         for setting in _differing(trees)
     ]
+
+
+def shared_folders(values: Sequence[Any]) -> int:
+    """Return how many characters of paths are the same folders in all of them; 0 if that is no more than one.
+
+    Args:
+        values: Of each run; None where there is none.
+    """
+    known = [value for value in values if value is not None]
+    if len(known) < 2 or not all(isinstance(value, str) for value in known):
+        return 0
+    levels = zip(*(value.split("/")[:-1] for value in known), strict=False)
+    shared = [level[0] for level in itertools.takewhile(lambda level: len(set(level)) == 1, levels)]
+    return sum(len(folder) + 1 for folder in shared) if len(shared) > 2 else 0
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from code_rlvr.report.chart import unit_and_direction
-from code_rlvr.report.compare.charts import make_run_charts
-from code_rlvr.report.compare.differences import SettingDifference, list_differences
+from code_rlvr.report.compare.charts import make_run_charts, undrawn_sources
+from code_rlvr.report.compare.differences import SettingDifference, list_differences, shared_folders
 from code_rlvr.report.compare.run_styles import RUN_STYLES, RunStyle
 from code_rlvr.report.compare.tables import make_evaluation_rows, make_value_rows
-from code_rlvr.report.html import content_security_policy, embed, read_asset, with_code
+from code_rlvr.report.html import content_security_policy, embed, interval_digits, interval_side, read_asset, with_code
 from code_rlvr.report.numbers_as_text import format_signed
 from code_rlvr.report.palette import TONES, css_variables
 from code_rlvr.report.run_state import RunState
@@ -54,6 +54,7 @@ def render_comparison(states: Sequence[RunState]) -> str:
         "without_config": [state.name for state in states if not state.inputs.config],
         "evaluations": make_evaluation_rows(states),
         "charts": charts,
+        "undrawn": undrawn_sources(states),
         "plots": plots,
         "values": make_value_rows(states),
         "css": Markup(css_variables(styles) + read_asset("report.css") + read_asset("compare/compare.css")),
@@ -64,8 +65,8 @@ def render_comparison(states: Sequence[RunState]) -> str:
     }
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {
-        "signed": format_signed, "shown": _shown, "breakable": _breakable, "setting": _setting,
-        "about": unit_and_direction, "with_code": with_code,
+        "signed": format_signed, "digits": interval_digits, "side": interval_side, "shown": _shown,
+        "breakable": _breakable, "setting": _setting, "about": unit_and_direction, "with_code": with_code,
     }  # fmt: skip
     return environment.from_string(read_asset("compare/template.html.jinja")).render(context)
 
@@ -90,4 +91,7 @@ def _setting(difference: SettingDifference, number: int) -> str:
     value: Any = difference.values[number]
     if value is None:
         return "–"
+    if isinstance(value, str):
+        value = value[shared_folders(difference.values) :]
+        value = value if value == difference.values[number] else f"…/{value}"
     return make_visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 300) or '""'

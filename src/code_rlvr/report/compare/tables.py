@@ -5,15 +5,16 @@ Covered: what stands in each cell, and against which run it is compared.  Not co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from code_rlvr.errors import DataError
-from code_rlvr.evaluate.compare import Difference, compare_runs
+from code_rlvr.evaluate.compare import Difference
 from code_rlvr.report.catalogue import Metric, describe
-from code_rlvr.report.evaluation import Evaluation, Row
+from code_rlvr.report.evaluation import Evaluation, Row, compare_pass_at_1
 from code_rlvr.report.main_metrics import choose_metrics
 from code_rlvr.report.numbers_as_text import format_number
 from code_rlvr.report.run_state import RunState
@@ -24,8 +25,8 @@ class ValueCell:
     """The last value of a metric in one run.
 
     Args:
-        last: Mean of the last tenth of its steps, formatted; empty if it did not log the metric.
-        at_common_step: The smoothed value where the shortest of the runs ends, formatted; empty in that one.
+        last: Mean of the last tenth of its steps, of a time the median, formatted; empty if it did not log the metric.
+        at_common_step: The smoothed value where the shortest of the runs ends, formatted; empty if all end there.
     """
 
     last: str
@@ -91,10 +92,10 @@ def _value_row(states: Sequence[RunState], name: str, title: str) -> ValueRow:
         if not len(points.steps):
             cells.append(ValueCell("", ""))
             continue
-        last = curve.ends[1] if curve.ends else float(points.values[-1])
-        longer = points.steps[-1] > common and common >= points.steps[0]
-        earlier = format_number(float(np.interp(common, points.steps, curve.smooth))) if longer else ""
-        cells.append(ValueCell(format_number(last), earlier))
+        last = curve.shown_ends[1] if curve.shown_ends else float(points.values[-1])
+        has_it = max(ends) > common >= points.steps[0]
+        earlier = format_number(float(np.interp(common, points.steps, curve.smooth))) if has_it else ""
+        cells.append(ValueCell(format_number(math.nan if last is None else last), earlier))
     return ValueRow(title, describe(name), common, cells)
 
 
@@ -147,7 +148,7 @@ def _compared(row: Row, first: RunState, base: Evaluation, other: Evaluation) ->
     assert base.after is not None, "only evaluations after training are compared"
     assert other.after is not None
     try:
-        difference = compare_runs(base.after, other.after).overall
+        difference = compare_pass_at_1(base.after, other.after).overall
     except DataError:  # its words are about before and after
         return EvaluationCell(row, first.name, note="other problems or settings")
     return EvaluationCell(row, first.name, difference)
