@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from rich.console import Console
 
 from code_rlvr.errors import DataError
@@ -192,6 +193,18 @@ def test_every_pass_at_k_is_compared_over_problems_with_enough_samples():
     assert found["pass@2"].before == pytest.approx((0 + 1 / 2 + 1) / 3)
     assert found["pass@2"].after == pytest.approx((0 + 5 / 6 + 1) / 3)
     assert found["pass@1"] == compare_runs(before, after).overall
+
+
+def test_a_k_that_no_problem_has_samples_for_in_both_is_left_out():
+    before, after = some_scores([0, 1], 4), some_scores([0, 2], 4)
+    for scores in (before, after):
+        scores.overall.pass_at["pass@8"] = 0.0
+    assert set(compare_runs(before, after).pass_at) == {"pass@1"}
+
+
+def test_more_accepted_samples_than_samples_are_no_scores():
+    with pytest.raises(ValidationError, match="3 of 2 samples cannot be accepted"):
+        ProblemScore(group="all", samples=2, accepted=3)
 
 
 def test_groups_have_a_test_of_their_own_with_one_sample():

@@ -90,7 +90,11 @@ def compare_runs(before: Scores, after: Scores) -> Comparison:
         temperature=before.temperature,
         overall=overall,
         groups={group: _difference(before, after, problems) for group, problems in members.items()},
-        pass_at={name: _difference(before, after, _with_samples(before, after, k), k) for name, k in ks.items()},
+        pass_at={
+            name: _difference(before, after, enough, k)
+            for name, k in ks.items()
+            if (enough := _with_samples(before, after, k))
+        },
         mcnemar_p=overall.mcnemar_p,
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.passk import mean_pass_at_k, pass_at_k
@@ -79,6 +79,12 @@ class ProblemScore(BaseModel):
     """Judged samples."""
     accepted: int = Field(ge=0)
     """Samples that passed every test."""
+
+    @model_validator(mode="after")
+    def _check_counts(self) -> ProblemScore:
+        if self.accepted > self.samples:
+            raise ValueError(f"{self.accepted} of {self.samples} samples cannot be accepted")
+        return self
 
 
 class GroupScore(BaseModel):

@@ -167,9 +167,6 @@ def _say_what_is_wrong(evaluation: Evaluation, folder: Path, losses: list[str]) 
 
 def _find_fault(scores: Scores) -> str:
     """Why these cannot be the scores of an evaluation, whose file is well formed; empty if they can."""
-    over = sum(one.accepted > one.samples for one in scores.problems.values())
-    if over:
-        return f"more samples accepted than there are, for {over} problem{'s' if over > 1 else ''}"
     if any(one.samples > MAX_SAMPLES for one in scores.problems.values()):
         return "more samples of a problem than anybody drew"
     for group in (scores.overall, *scores.groups.values()):
