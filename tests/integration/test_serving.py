@@ -277,7 +277,7 @@ def test_a_taken_port_is_exit_code_1_with_the_remedy_and_an_open_address_2(serve
         (["--port", served.url.rpartition(":")[2]], 1, "--port"),
         (["--host", "0.0.0.0"], 2, "--token-file"),
         (["--cpu-s", "100"], 2, "raise the maximum"),
-        (["--isolation", "none"], 2, "known are full, process"),
+        (["--isolation", "none"], 2, "'none' is not one of 'full'"),
     ):
         ended = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, env=environment)
         assert ended.returncode == code, ended.stderr
