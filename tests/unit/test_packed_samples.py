@@ -141,5 +141,6 @@ def test_a_pass_fetches_tensors_only() -> None:
     found = asyncio.run(module.async_kv_batch_meta2batch_meta(everything))
     assert found.field_names == ["input_ids"]
     assert found.extra_info == {"temperature": 1.0}
-    named = KVBatchMeta(keys=["a"], tags=[{}], partition_id="train", fields=["raw_prompt"])
-    assert asyncio.run(module.async_kv_batch_meta2batch_meta(named)) is stored
+    # What verl's store returns after a pass names every field, objects too.
+    named = KVBatchMeta(keys=["a"], tags=[{}], partition_id="train", fields=["input_ids", "raw_prompt"])
+    assert asyncio.run(module.async_kv_batch_meta2batch_meta(named)).field_names == ["input_ids"]

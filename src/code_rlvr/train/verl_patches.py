@@ -129,14 +129,13 @@ def leave_objects_in_the_store(module: Any) -> None:
 
     Why: verl asks its store for every field of the samples, chats, tests and verdicts among them, though the models
     read none of them; it then splits and copies these objects one by one for each micro-batch, which takes longer than
-    the arithmetic of a small model.  Removed by: verl naming the fields that a pass needs.
+    the arithmetic of a small model.  A batch whose fields are named is no exception: after the first pass of a step
+    they are named, all of them.  Removed by: verl naming the fields that a pass needs.
     """
     original: Callable[..., Any] = module.async_kv_batch_meta2batch_meta
 
     async def async_kv_batch_meta2batch_meta(meta: Any) -> Any:
         batch = await original(meta)
-        if meta.fields is not None:
-            return batch
         # Of a partition's second batch the store no longer says is_non_tensor; what has a dtype is a tensor.
         tensors = [name for name, about in batch.field_schema.items() if about["dtype"] is not None]
         extra = batch.extra_info
