@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from importlib import metadata
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from code_rlvr.errors import VersionMismatch
 from code_rlvr.train import versions
+from code_rlvr.train.verl_patches import ask_the_sampler_for_tokens_only
 
 pytest.importorskip("verl", reason="needs the training extra")
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
@@ -30,6 +33,7 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.utils.distributed", "initialize_global_process_group_ray"),
         ("verl.utils.model", "load_valuehead_model"),
         ("verl.utils.fsdp_utils", "CPUOffloadPolicy"),
+        ("verl.utils.fsdp_utils", "offload_fsdp_model_to_cpu"),
         ("verl.utils.transferqueue_utils", "async_kv_batch_meta2batch_meta"),
         ("verl.utils.tensordict_utils", "index_select_tensor_dict"),
         ("verl.workers.utils.padding", "no_padding_2_padding"),
@@ -40,3 +44,31 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_a_patch_replaces_exists(module: str, name: str) -> None:
     assert hasattr(importlib.import_module(module), name)
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """verl's module that serves vLLM, with what it takes from it; vLLM itself needs a GPU."""
+    sampling = ModuleType("vllm.sampling_params")
+    sampling.RequestOutputKind = SimpleNamespace(FINAL_ONLY="final only")  # type: ignore[attr-defined]  # a stand-in
+    monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", sampling)
+    module = SimpleNamespace(SamplingParams=dict)
+    ask_the_sampler_for_tokens_only(module)
+    return module
+
+
+def test_the_sampler_is_asked_for_tokens_once_and_for_no_text(served: SimpleNamespace) -> None:
+    asked = served.SamplingParams(max_tokens=8, temperature=1.0, logprobs=0)
+    assert asked == {
+        "detokenize": False,
+        "output_kind": "final only",
+        "max_tokens": 8,
+        "temperature": 1.0,
+        "logprobs": 0,
+    }
+
+
+def test_responses_that_end_at_a_text_are_decoded_as_they_grow(served: SimpleNamespace) -> None:
+    assert served.SamplingParams(max_tokens=8, stop=["\n\n"])["detokenize"] is True
+    assert served.SamplingParams(max_tokens=8, detokenize=True)["detokenize"] is True

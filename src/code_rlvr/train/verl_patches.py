@@ -178,6 +178,52 @@ def pick_samples_at_once(module: Any) -> None:
     module.index_select_tensor_dict = index_select_tensor_dict
 
 
+def let_go_of_offloaded_weights(module: Any) -> None:
+    """Free the GPU's memory when weights move to the CPU.
+
+    Why: with one rank, FSDP1 shards nothing, and the layers' weights are views into its flat ones.  verl moves the flat
+    ones and leaves the views, which hold the old memory until the next forward pass: after the start, and each time
+    that weights were sent to the sampler, a whole copy of the model stays on the GPU.  Removed by: torch refreshing
+    the views without ``use_orig_params`` as well, or verl doing it.
+    """
+    original: Callable[..., None] = module.offload_fsdp_model_to_cpu
+
+    def offload_fsdp_model_to_cpu(model: Any, empty_cache: bool = True) -> None:
+        import torch  # noqa: PLC0415  loaded already, where this is called
+
+        if module.fsdp_version(model) != 1:
+            original(model, empty_cache)
+            return
+        original(model, empty_cache=False)
+        with torch.no_grad():
+            for handle in model._all_handles:
+                if not handle._use_orig_params and not handle.is_sharded(handle.flat_param):
+                    handle._use_unsharded_views(as_params=False)
+        if empty_cache:
+            module.get_torch_device().empty_cache()
+
+    module.offload_fsdp_model_to_cpu = offload_fsdp_model_to_cpu
+
+
+def ask_the_sampler_for_tokens_only(module: Any) -> None:
+    """Have vLLM hand over the tokens of a response once, when it is complete, and no text.
+
+    Why: verl reads nothing but the tokens of the last output.  By default vLLM decodes every token, and once more for
+    its log probability, and wakes verl up for each; the process that does so is slower than the GPU if the model is
+    small.  Not for a trainer that stops responses half-way; verl's synchronous one, the only one used here, does not.
+    Removed by: verl asking so.
+    """
+    from vllm.sampling_params import RequestOutputKind  # noqa: PLC0415  heavy, and loaded by the module already
+
+    original: Callable[..., Any] = module.SamplingParams
+
+    def sampling_params(**given: Any) -> Any:
+        tokens_only = {"detokenize": bool(given.get("stop")), "output_kind": RequestOutputKind.FINAL_ONLY}
+        return original(**{**tokens_only, **given})
+
+    module.SamplingParams = sampling_params
+
+
 def _apply_for_all() -> None:
     when_imported("verl.utils.model")(critic_with_configured_attention)
     when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
@@ -196,6 +242,8 @@ def apply_for_gpu() -> None:
     check_verl()
     _apply_for_all()
     when_imported("transformers.modeling_utils")(attend_within_packed_samples)
+    when_imported("verl.utils.fsdp_utils")(let_go_of_offloaded_weights)
+    when_imported("verl.workers.rollout.vllm_rollout.vllm_async_server")(ask_the_sampler_for_tokens_only)
 
 
 def apply_for_cpu() -> None:

@@ -22,9 +22,11 @@ Not covered: the others, whose block becomes a checker, each of them one of its 
 from __future__ import annotations
 
 import ast
-import functools
+import threading
 from dataclasses import dataclass
 from typing import Any
+
+import cachetools
 
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
@@ -36,6 +38,9 @@ from code_rlvr.verifier.assertions.scope import Block, read_block
 from code_rlvr.verifier.assertions.syntax import Function, as_call, bound_names, loaded_names, shadowed
 from code_rlvr.verifier.guard.values import encode
 from code_rlvr.verifier.program import Call
+
+KEPT_CHARACTERS = 2_000_000
+"""Source of tests that are kept taken apart; a character takes 30 to 70 bytes then, so 140 MB at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def take_apart(tests: Tests) -> list[AssertCase | CheckedCase]:
         TestsFormatError: If a block has no assertion about the solution, or one that cannot be run.
     """
     try:
-        return [*_take_apart(tests)]
+        return [*_take_apart(tests).cases]
     except RecursionError:
         raise TestsFormatError("an assertion is nested too deeply", field="asserts") from None
 
@@ -83,8 +88,19 @@ def solution_name(tests: Tests) -> str | None:
     )
 
 
-@functools.lru_cache(maxsize=256)  # the same tests come again for every response to their problem
-def _take_apart(tests: Tests) -> tuple[AssertCase | CheckedCase, ...]:
+@dataclass(frozen=True, slots=True)
+class _TakenApart:
+    """The cases of tests, and how long their source is."""
+
+    cases: tuple[AssertCase | CheckedCase, ...]
+    characters: int
+
+
+# The same tests come again for every response to their problem, in every epoch; those of the same step often at once.
+@cachetools.cached(
+    cachetools.LRUCache(KEPT_CHARACTERS, getsizeof=lambda taken: taken.characters), condition=threading.Condition()
+)
+def _take_apart(tests: Tests) -> _TakenApart:
     cases: list[AssertCase | CheckedCase] = []
     for i, source in enumerate(tests.asserts):
         block = read_block(source, tests, f"asserts[{i}]")
@@ -98,7 +114,7 @@ def _take_apart(tests: Tests) -> tuple[AssertCase | CheckedCase, ...]:
         if not placed:
             raise TestsFormatError("no assertion calls the solution", field=block.where)
         cases += [case for _, case in sorted(placed, key=lambda item: item[0])]
-    return tuple(cases)
+    return _TakenApart(tuple(cases), sum(map(len, tests.asserts)))
 
 
 class _Reader:

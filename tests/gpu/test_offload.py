@@ -1,0 +1,49 @@
+"""Offloading on a real GPU: the memory of the weights is free afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+@pytest.fixture
+def one_rank(tmp_path: Path) -> Iterator[None]:
+    import torch.distributed as dist
+
+    dist.init_process_group("nccl", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+@pytest.mark.usefixtures("one_rank")
+def test_offloaded_weights_leave_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
+    from verl.utils import fsdp_utils
+
+    from code_rlvr.train.verl_patches import let_go_of_offloaded_weights
+
+    monkeypatch.setattr(fsdp_utils, "offload_fsdp_model_to_cpu", fsdp_utils.offload_fsdp_model_to_cpu)
+    let_go_of_offloaded_weights(fsdp_utils)
+    layers = torch.nn.Sequential(*(torch.nn.Linear(2048, 2048) for _ in range(8)))
+    size = sum(weight.numel() for weight in layers.parameters()) * 4
+    started = torch.cuda.memory_allocated()
+    model: Any = FullyShardedDataParallel(
+        layers, device_id=0, use_orig_params=False, mixed_precision=MixedPrecision(param_dtype=torch.bfloat16)
+    )
+    assert torch.cuda.memory_allocated() - started > 0.9 * size
+    for _ in range(2):  # once before any pass, once after weights were gathered as for a sampler
+        fsdp_utils.offload_fsdp_model_to_cpu(model)
+        assert torch.cuda.memory_allocated() - started < 0.1 * size
+        fsdp_utils.load_fsdp_model_to_gpu(model)
+        with torch.no_grad():
+            model(torch.ones(4, 2048, device="cuda"))
+        model.state_dict()

@@ -1,0 +1,107 @@
+"""Weights that move to the CPU leave nothing behind: the layers' views move along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("verl", reason="needs the training extra")
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.distributed.fsdp._flat_param import FlatParamHandle
+
+from code_rlvr.train.verl_patches import let_go_of_offloaded_weights
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
+
+
+@pytest.fixture
+def one_rank(tmp_path: Path) -> Iterator[None]:
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+def _wrapped() -> Any:
+    layers = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 2))
+    return FullyShardedDataParallel(layers, device_id=torch.device("cpu"), use_orig_params=False)
+
+
+def _move_elsewhere(handle: FlatParamHandle, *_device: Any, **_options: Any) -> None:
+    handle.flat_param.data = handle.flat_param.clone()  # other memory, as another device's would be
+
+
+def _still_held(model: Any) -> bool:
+    """Whether a layer's weight lies in other memory than the flat weights."""
+    (handle,) = model._all_handles
+    flat = handle.flat_param.untyped_storage().data_ptr()
+    return any(layer.weight.untyped_storage().data_ptr() != flat for layer in model.module)
+
+
+@pytest.mark.usefixtures("one_rank")
+def test_layers_let_go_of_memory_that_weights_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    from verl.utils import fsdp_utils
+
+    emptied: list[bool] = []
+    device = SimpleNamespace(empty_cache=lambda: emptied.append(True))
+    monkeypatch.setattr(fsdp_utils, "get_torch_device", lambda: device)
+    monkeypatch.setattr(FlatParamHandle, "flat_param_to", _move_elsewhere)
+
+    model = _wrapped()
+    given = torch.randn(3, 4)
+    before = model(given)
+    fsdp_utils.offload_fsdp_model_to_cpu(model)
+    assert _still_held(model), "torch or verl refreshes the views now: the patch can go"
+
+    module = SimpleNamespace(
+        offload_fsdp_model_to_cpu=fsdp_utils.offload_fsdp_model_to_cpu,
+        fsdp_version=fsdp_utils.fsdp_version,
+        get_torch_device=fsdp_utils.get_torch_device,
+    )
+    let_go_of_offloaded_weights(module)
+    emptied.clear()
+    module.offload_fsdp_model_to_cpu(model)
+    assert not _still_held(model)
+    assert emptied == [True], "memory goes back to the device once all of it is free"
+    assert torch.equal(model(given), before)
+
+
+@pytest.mark.usefixtures("one_rank")
+def test_training_goes_on_after_weights_moved_away_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    from verl.utils import fsdp_utils
+
+    monkeypatch.setattr(fsdp_utils, "get_torch_device", lambda: SimpleNamespace(empty_cache=lambda: None))
+    monkeypatch.setattr(fsdp_utils, "get_device_id", lambda: 0)
+    monkeypatch.setattr(fsdp_utils, "get_device_name", lambda: "cpu")
+    monkeypatch.setattr(FlatParamHandle, "flat_param_to", _move_elsewhere)
+    module = SimpleNamespace(
+        offload_fsdp_model_to_cpu=fsdp_utils.offload_fsdp_model_to_cpu,
+        fsdp_version=fsdp_utils.fsdp_version,
+        get_torch_device=fsdp_utils.get_torch_device,
+    )
+    let_go_of_offloaded_weights(module)
+
+    def trained(moving: bool) -> list[float]:
+        torch.manual_seed(0)
+        model = _wrapped()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        losses = []
+        for _ in range(4):
+            if moving:
+                module.offload_fsdp_model_to_cpu(model)
+                fsdp_utils.load_fsdp_model_to_gpu(model)
+            loss = model(torch.ones(3, 4)).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(float(loss))
+        return losses
+
+    assert trained(moving=True) == trained(moving=False)
+    assert trained(moving=True)[0] > trained(moving=True)[-1]
