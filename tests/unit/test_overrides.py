@@ -85,6 +85,8 @@ def test_every_preset_composes_and_passes_verls_own_validation(preset: str, mode
 
     words = [f"model={model}", "data.train_file=t.parquet"]
     config = load_config(TrainConfig, None, words, base=find_preset(preset))
+    if config.critic.model:  # on the hub
+        config = config.model_copy(update={"critic": config.critic.model_copy(update={"model": str(model)})})
     with initialize_config_module("verl.trainer.config", version_base=None):
         composed = compose("ppo_trainer", overrides=verl_overrides(config, ray_dir=Path("/tmp/r")))
     if config.actor.lora_rank and find_spec("vllm") is None:

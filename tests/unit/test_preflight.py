@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import socket
 import time
 from dataclasses import replace
@@ -251,21 +252,77 @@ def test_prompts_are_rendered_and_counted_as_the_tokenizer_that_verl_loads_does(
         prompts.chat_text(tokenizer)
 
 
-QWEN_05B = {"hidden_size": 896, "num_hidden_layers": 24, "vocab_size": 151_936, "torch_dtype": "bfloat16"}
+QWEN = {
+    "0.5b": (494_000_000, {"hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24}),
+    "1.5b": (1_544_000_000, {"hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28}),
+}
+"""Weights and shape of Qwen2.5-Coder by its size."""
 
 
-def gpu_config(folder: Path, preset: str, *words: str) -> TrainConfig:
-    """The preset with a model of Qwen2.5-Coder-0.5B's shape, whose weights file has the size of the real one."""
-    (folder / "config.json").write_text(json.dumps(QWEN_05B))
+def qwen(folder: Path, size: str) -> Path:
+    """A folder with a model of that shape, whose weights file has the size of the real one, without taking its room."""
+    weights, shape = QWEN[size]
+    folder = folder / size
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({**shape, "vocab_size": 151_936, "torch_dtype": "bfloat16"}))
     with (folder / "model.safetensors").open("wb") as file:
-        file.truncate(2 * 494_000_000)
+        file.truncate(2 * weights)
+    return folder
+
+
+def gpu_config(folder: Path, preset: str, *words: str, size: str = "0.5b") -> TrainConfig:
+    """The preset with all savings, and a model of Qwen2.5-Coder's shape; a critic of its own is the smaller one."""
     savings = [
         "actor.offload=true",
         "critic.offload=true",
         "reference.offload=true",
         "actor.gradient_checkpointing=true",
     ]
-    return load_config(TrainConfig, None, [f"model={folder}", *savings, *words], base=find_preset(preset))
+    config = load_config(TrainConfig, None, [f"model={qwen(folder, size)}", *savings, *words], base=find_preset(preset))
+    if not config.critic.model:
+        return config
+    return config.model_copy(update={"critic": config.critic.model_copy(update={"model": str(qwen(folder, "0.5b"))})})
+
+
+@pytest.mark.parametrize(
+    ("preset", "size"),
+    [("single-gpu-0.5b", "0.5b"), ("single-gpu-0.5b-grpo", "0.5b"), ("single-gpu-1.5b-lora", "1.5b")],
+)
+def test_presets_for_one_card_fit_24_gib_by_the_estimate(preset: str, size: str, tmp_path: Path) -> None:
+    config = gpu_config(tmp_path, preset, size=size)
+    need = gpu.estimate(config)
+    assert need.training < 0.85 * 24
+    assert need.sampling + 24 * config.rollout.gpu_memory_share < 0.85 * 24
+
+
+def test_a_critic_as_large_as_a_model_with_adapters_does_not_fit_24_gib(tmp_path: Path) -> None:
+    assert gpu.estimate(gpu_config(tmp_path, "single-gpu-1.5b-lora", "critic.model=", size="1.5b")).training > 24
+
+
+def test_checkpoints_are_counted_as_they_lie_on_the_disk(tmp_path: Path) -> None:
+    def need_gib(*words: str) -> float:
+        config = gpu_config(tmp_path, "single-gpu-0.5b", "trainer.steps=100", "trainer.save_every=10", *words)
+        return machine.disk_need_gib(config) - machine.FREE_DISK_GIB
+
+    one = 2 * 12 * QWEN["0.5b"][0] / 2**30  # actor and critic
+    assert need_gib("trainer.keep_checkpoints=3") == pytest.approx(3 * one)
+    assert need_gib("trainer.keep_checkpoints=1") == pytest.approx(2 * one), "the old one goes last"
+    assert need_gib("trainer.steps=10", "trainer.keep_checkpoints=3") == pytest.approx(one), "it saves only once"
+    grpo = ["algorithm.estimator=grpo", "rollout.samples_per_prompt=4"]
+    assert need_gib(*grpo, "trainer.keep_checkpoints=2") == pytest.approx(one), "there is no critic"
+    assert need_gib("actor.lora_rank=8", "trainer.keep_checkpoints=3") == pytest.approx(3 * one * 16 / 24)
+
+
+def test_a_critic_that_reads_other_tokens_is_refused(tokenizer: Path, tmp_path: Path) -> None:
+    assert inputs.check_critic(tokenizer, tokenizer) > 0
+    other = tmp_path / "other"
+    shutil.copytree(tokenizer, other)
+    kept = json.loads((other / "tokenizer.json").read_text(encoding="utf-8"))
+    first, second, *_ = kept["model"]["vocab"]
+    kept["model"]["vocab"][first], kept["model"]["vocab"][second] = (kept["model"]["vocab"][x] for x in (second, first))
+    (other / "tokenizer.json").write_text(json.dumps(kept), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"2 of [\d,]+ tokens of .* mean something else in .*critic\.model="):
+        inputs.check_critic(tokenizer, other)
 
 
 def test_the_half_billion_preset_fits_a_card_of_24_gib_and_not_one_of_8(

@@ -43,6 +43,15 @@ def _model(config: TrainConfig) -> str:
     return config.model
 
 
+def _critic(config: TrainConfig) -> str:
+    if config.algorithm.estimator != "gae":
+        return "none needed"
+    if not config.critic.model:
+        return "starts from the model"
+    shared = inputs.check_critic(Path(config.model), Path(config.critic.model))
+    return f"{config.critic.model}, with the same {shared:,} tokens"
+
+
 def _data(config: TrainConfig) -> str:
     trained = inputs.check_data(Path(config.data.train_file), minimum=config.trainer.batch)
     held_out = inputs.check_data(Path(config.data.validation_file), minimum=1)
@@ -77,7 +86,7 @@ def _memory(config: TrainConfig) -> str:
 def _disk(config: TrainConfig) -> str:
     need_gib = machine.disk_need_gib(config)
     machine.check_disk(config.run.path, need_gib)
-    return f"more than the {need_gib:.0f} GiB that {config.trainer.keep_checkpoints} checkpoints take"
+    return f"more than the {need_gib:.0f} GiB that logs and checkpoints take"
 
 
 def _gpus(config: TrainConfig) -> str:
@@ -91,6 +100,7 @@ CHECKS: dict[str, Callable[[TrainConfig], str]] = {
     "limits": settings.check_limits,
     "batches": settings.check_batches,
     "model": _model,
+    "critic": _critic,
     "data": _data,
     "splits": _splits,
     "prompts": _prompts,
@@ -104,6 +114,7 @@ CHECKS: dict[str, Callable[[TrainConfig], str]] = {
 
 
 NEEDS = {
+    "critic": ("model",),
     "splits": ("data",),
     "prompts": ("model", "data"),
     "disk": ("model",),

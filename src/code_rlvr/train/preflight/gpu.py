@@ -8,29 +8,29 @@
 | activations of a pass | a token and layer: 24 a hidden unit, 8 an intermediate one | each GPU |
 | the same if recomputed | 2 a token, layer and hidden unit, and one layer in full | each GPU |
 
-Roles that are offloaded take turns, so that the largest counts; others add up.  vLLM's share comes on top of what stays
-on the GPU while it samples.  Sources for the constants: mixed-precision Adam, Rajbhandari et al. 2019
-(arXiv:1910.02054), section 3.1; activations, what a layer with a gated MLP keeps in bfloat16 for its backward pass, as
-measured for Qwen2.5-0.5B at 16,384 tokens (22.0 GiB; this gives 22.1).
+Roles that are offloaded take turns, so that the largest counts, with what its pass takes; others add up.  vLLM's share
+comes on top of what stays on the GPU while it samples.  Sources for the constants: mixed-precision Adam, Rajbhandari et
+al. 2019 (arXiv:1910.02054), section 3.1; activations, what a layer with a gated MLP keeps in bfloat16 for its backward
+pass, as measured for Qwen2.5-0.5B at 16,384 tokens (22.0 GiB; this gives 22.1).
 
 Covered: counting GPUs, the estimate.  Not covered: fragmentation, and what libraries take for themselves.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from code_rlvr.errors import PreflightError
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.preflight.sizes import actor_size, critic_size
 
 GIB = 2**30
-CONTEXT_GIB = 1.5  # what CUDA and its libraries take in each process, several of them
-BYTES_IN_FILE = {"float32": 4, "float16": 2, "bfloat16": 2}
+TRAINER_GIB, ASLEEP_GIB = 1.2, 2.0
+"""What CUDA and libraries take in the trainer's process, and what a vLLM asleep keeps; measured with Qwen2.5-1.5B."""
+TRAINED, FROZEN = 16, 4  # bytes a weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +88,40 @@ def list_gpus() -> list[float]:
 
 def estimate(config: TrainConfig) -> Need:
     """Estimate what one GPU has to hold."""
-    folder = Path(config.model)
-    shape = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    weights = _weights(folder, shape)
+    roles = _roles(config)
+    resident = sum(role.weights_gib for role in roles if not role.offloaded) + TRAINER_GIB
+    in_turn = max(role.pass_gib + (role.weights_gib if role.offloaded else 0.0) for role in roles)
+    return Need(resident + in_turn + ASLEEP_GIB, resident)
+
+
+class _Role(NamedTuple):
+    """One model on a GPU: what stays of it, and what one of its passes takes on top, in GiB."""
+
+    weights_gib: float
+    pass_gib: float
+    offloaded: bool
+
+
+def _roles(config: TrainConfig) -> list[_Role]:
     ranks = config.trainer.gpus_per_node * config.trainer.nodes
-    frozen, trained = 4 * weights / ranks / GIB, 16 * weights / ranks / GIB
-    actor = (frozen if config.actor.lora_rank else trained) + CONTEXT_GIB
-    critic = (trained if config.algorithm.estimator == "gae" else 0.0) + CONTEXT_GIB
-    reference = 0.0 if config.actor.lora_rank else frozen
-    roles = [(actor, config.actor.offload), (critic, config.critic.offload), (reference, config.reference.offload)]
-    resident = sum(size for size, offloaded in roles if not offloaded)
-    in_turn = max((size for size, offloaded in roles if offloaded), default=0.0)
-    return Need(resident + in_turn + _pass_gib(config, shape), resident + CONTEXT_GIB)
+    model, critic = actor_size(config), critic_size(config)
+    adapters = bool(config.actor.lora_rank)
+    in_pass = _pass_gib(config, model.shape, logits=not config.actor.fused_logits)
+    held = (FROZEN if adapters else TRAINED) * model.weights / ranks / GIB
+    roles = [_Role(held, in_pass, bool(config.actor.offload))]
+    if not adapters:
+        roles.append(_Role(FROZEN * model.weights / ranks / GIB, 0.0, bool(config.reference.offload)))
+    if critic is not None:
+        in_pass = _pass_gib(config, critic.shape, logits=False)
+        roles.append(_Role(TRAINED * critic.weights / ranks / GIB, in_pass, bool(config.critic.offload)))
+    return roles
 
 
-def _weights(folder: Path, shape: dict[str, Any]) -> float:
-    stored = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
-    return stored / BYTES_IN_FILE.get(str(shape.get("torch_dtype") or shape.get("dtype")), 2)
-
-
-def _pass_gib(config: TrainConfig, shape: dict[str, Any]) -> float:
-    """What the tokens of one forward and backward pass take."""
+def _pass_gib(config: TrainConfig, shape: dict[str, Any], *, logits: bool) -> float:
+    """What the tokens of one forward and backward pass take, with or without logits."""
     longest = config.data.max_prompt_tokens + config.data.max_response_tokens
     tokens = config.actor.micro_batch_tokens or config.actor.micro_batch * longest
     hidden, layers = int(shape.get("hidden_size", 0)), int(shape.get("num_hidden_layers", 0))
     layer = tokens * (24 * hidden + 8 * int(shape.get("intermediate_size", 4 * hidden)))
     activations = 2 * tokens * hidden * layers + layer if config.actor.gradient_checkpointing else layer * layers
-    logits = 0 if config.actor.fused_logits else 6 * tokens * int(shape.get("vocab_size", 0))
-    return (activations + logits) / GIB
+    return (activations + (6 * tokens * int(shape.get("vocab_size", 0)) if logits else 0)) / GIB

@@ -48,6 +48,33 @@ def check_model(folder: Path) -> None:
         raise ModelError(f"the tokenizer in {folder} has no chat template; prompts are chats, so it needs one")
 
 
+def check_critic(model: Path, critic: Path) -> int:
+    """Check that a critic of its own reads the tokens that the model writes.
+
+    Returns:
+        How many tokens they share, all of them.
+
+    Raises:
+        ModelError: A token means something else to the critic, or nothing.
+    """
+    written, read = _vocabulary(model), _vocabulary(critic)
+    strange = [token for token, number in written.items() if read.get(token) != number]
+    if strange:
+        raise ModelError(
+            f"{len(strange):,} of {len(written):,} tokens of {model} mean something else in {critic}, {strange[0]!r} "
+            "among them, and a critic is given the numbers of the model's tokens; set critic.model to a model of the "
+            "same family, or to nothing (critic.model=) to start from the model itself"
+        )
+    return len(written)
+
+
+def _vocabulary(folder: Path) -> dict[str, int]:
+    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import, for a critic of its own only
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    return dict(tokenizer.get_vocab())
+
+
 def check_data(file: Path, minimum: int) -> str:
     """Check that `file` is verl's parquet with at least `minimum` rows.
 

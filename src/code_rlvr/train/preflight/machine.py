@@ -5,6 +5,7 @@ Covered: anything but GPUs (`gpu`).  Not covered: the model and the data (`input
 
 from __future__ import annotations
 
+import math
 import netrc
 import os
 import shutil
@@ -16,6 +17,7 @@ import psutil
 
 from code_rlvr.errors import ConfigError, PreflightError
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.preflight.sizes import actor_size, critic_size
 from code_rlvr.train.versions import check_verl
 
 CPU_RUN_GIB = 5.0
@@ -24,8 +26,8 @@ CPU_RUN_GIB = 5.0
 FREE_DISK_GIB = 2.0
 """Room for logs, rollouts and the checkpoints of a small model."""
 
-CHECKPOINT_BYTES_PER_WEIGHT_BYTE = 8
-"""A checkpoint holds actor and critic, each with two optimizer moments and rounded up."""
+CHECKPOINT_BYTES = {"trained": 12, "frozen": 4}
+"""Of a weight in a checkpoint: itself and two optimizer moments, all in fp32; frozen under adapters, itself alone."""
 
 
 def check_loggers(names: Iterable[str]) -> None:
@@ -116,9 +118,13 @@ def check_disk(folder: Path, need_gib: float) -> None:
 
 
 def disk_need_gib(config: TrainConfig) -> float:
-    """Room for logs and as many checkpoints as are kept, estimated from the model's weights."""
-    weights = sum(file.stat().st_size for file in Path(config.model).glob("*.safetensors"))
-    return FREE_DISK_GIB + weights * CHECKPOINT_BYTES_PER_WEIGHT_BYTE * config.trainer.keep_checkpoints / 2**30
+    """Room for logs and as many checkpoints as lie there at once: the last goes when its successor is written."""
+    critic = critic_size(config)
+    actor_bytes = CHECKPOINT_BYTES["frozen" if config.actor.lora_rank else "trained"] * actor_size(config).weights
+    critic_bytes = CHECKPOINT_BYTES["trained"] * critic.weights if critic else 0
+    saved = math.ceil(config.trainer.steps / config.trainer.save_every)
+    checkpoints = min(saved, max(config.trainer.keep_checkpoints, 2))
+    return FREE_DISK_GIB + (actor_bytes + critic_bytes) * checkpoints / 2**30
 
 
 def check_shared_memory(need_gib: float) -> None:
