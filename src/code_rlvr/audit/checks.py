@@ -15,6 +15,7 @@ from code_rlvr.audit.cases import UNKNOWN, Cases, PlainCase
 from code_rlvr.audit.finding import Finding, defect, shown, suspect
 from code_rlvr.ground_truth import Kind
 from code_rlvr.verifier.guard.values import encode
+from code_rlvr.words import counted
 
 MIN_TESTS = 3
 NEARLY = 0.9  # a share of tests that is nearly all of them …
@@ -52,12 +53,7 @@ def check_tests(cases: Cases, kind: Kind, literal: Literal | None, min_tests: in
         yield from _constant_output(cases, literal)
     yield from _repeated_inputs(cases)
     if cases.total < min_tests and not cases.checked:  # an assertion of a checker may stand in a loop
-        yield suspect("few_tests", f"{count(cases.total, 'test')}; fewer than {min_tests}")
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun in the right form."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+        yield suspect("few_tests", f"{counted(cases.total, 'test')}; fewer than {min_tests}")
 
 
 def all_tests(total: int) -> str:
@@ -115,7 +111,7 @@ def _empty_expectation(cases: Sequence[PlainCase], kind: Kind) -> Finding | None
     if empty == len(cases):
         return defect("empty_expectation", f"{all_tests(empty)} expect{'s' if empty == 1 else ''} {what}")
     return suspect(
-        "empty_expectation", f"{empty:,} of {count(len(cases), 'test')} expect {what} ({empty / len(cases):.0%})"
+        "empty_expectation", f"{empty:,} of {counted(len(cases), 'test')} expect {what} ({empty / len(cases):.0%})"
     )
 
 
@@ -126,7 +122,8 @@ def _constant_output(cases: Cases, literal: Literal) -> Iterator[Finding]:
     elif cases.total >= NEARLY_OF and literal.share >= NEARLY:
         yield suspect(
             "constant_output",
-            f"{shown(answer)} is right for {literal.share:.0%} of {count(cases.total, 'test')}: a pass rate rewards it",
+            f"{shown(answer)} is right for {literal.share:.0%} of {counted(cases.total, 'test')}: "
+            "a pass rate rewards it",
         )
 
 
@@ -141,13 +138,13 @@ def _repeated_inputs(cases: Cases) -> Iterator[Finding]:
         answers = ", ".join(shown(_readable(case.answer), 40) for case in group[:3])
         yield defect(
             "contradictory_tests",
-            f"{count(len(against), 'input')} with answers that exclude each other, e.g. {shown(key)}: {answers}",
+            f"{counted(len(against), 'input')} with answers that exclude each other, e.g. {shown(key)}: {answers}",
         )
     extra = sum(len(group) - 1 for key, group in repeated.items() if key not in against)
     if extra and cases.plain[0].answer is not UNKNOWN:
         share = extra / cases.total
         yield suspect(
-            "duplicate_tests", f"{extra:,} of {count(cases.total, 'test')} repeat an earlier one ({share:.0%})"
+            "duplicate_tests", f"{extra:,} of {counted(cases.total, 'test')} repeat an earlier one ({share:.0%})"
         )
 
 

@@ -19,7 +19,6 @@ from bokeh.resources import Resources
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from code_rlvr.audit.checks import count
 from code_rlvr.audit.finding import STATEMENT_CHARS
 from code_rlvr.audit.plots import Plot, make_plots
 from code_rlvr.audit.result import AuditResult, Group
@@ -28,6 +27,7 @@ from code_rlvr.report.html import content_security_policy, read_asset
 from code_rlvr.report.palette import TONES, css_variables
 from code_rlvr.report.visible import make_visible
 from code_rlvr.whole_file import whole_file
+from code_rlvr.words import counted
 
 EXAMPLES = 20  # of each finding
 SOURCES = 15  # data sources that are named
@@ -112,7 +112,7 @@ def _facts(result: AuditResult) -> list[tuple[str, str]]:
 def _notes(result: AuditResult) -> list[str]:
     notes = [] if result.ran else ["No program was run: what trivial programs score is predicted."]
     if result.interrupted:
-        notes.append(f"The audit was interrupted after {count(result.statistics.problems, 'problem')}.")
+        notes.append(f"The audit was interrupted after {counted(result.statistics.problems, 'problem')}.")
     notes += [f"Not audited: {name}: {why}" for name, why in result.unaudited[:EXAMPLES]]
     notes += [f"Solutions without a problem: {name}" for name in result.unmatched[:EXAMPLES]]
     return [make_visible(note, 500) for note in notes]

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from code_rlvr.audit.checks import count
 from code_rlvr.audit.finding import Finding, defect, suspect
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Judgement, Verdict
@@ -25,6 +24,7 @@ from code_rlvr.verifier.assertions.cases import solution_name
 from code_rlvr.verifier.extract import extract
 from code_rlvr.verifier.judge import Judge
 from code_rlvr.verify.inputs import Solution, read_solutions
+from code_rlvr.words import counted
 
 SLOW_SHARE = 0.5  # of the time limit
 _SHOWN = 3  # references that one finding names
@@ -136,7 +136,7 @@ def check_references(runs: Sequence[ReferenceRun], cpu_limit_s: float) -> Iterat
     failed = [run for run in runs if not run.judgement.accepted]
     if failed:
         make = defect if len(failed) == len(runs) else suspect
-        which = f"{len(failed):,} of {count(len(runs), 'reference')} fail" + ("s" if len(failed) == 1 else "")
+        which = f"{len(failed):,} of {counted(len(runs), 'reference')} fail" + ("s" if len(failed) == 1 else "")
         yield make("reference_fails", f"{which}: {'; '.join(map(_failure, failed[:_SHOWN]))}")
     yield from _several_answers(runs)
     for run in runs:
@@ -181,8 +181,8 @@ def _several_answers(runs: Sequence[ReferenceRun]) -> Iterator[Finding]:
         if rivals:
             yield suspect(
                 "several_answers",
-                f"reference {run.index} passes {run.judgement.tests_passed} of {count(len(cases), 'test')} and differs "
-                f"on test {wrong[0] + 1}, which reference {rivals[0]} passes",
+                f"reference {run.index} passes {run.judgement.tests_passed} of {counted(len(cases), 'test')} and "
+                f"differs on test {wrong[0] + 1}, which reference {rivals[0]} passes",
             )
             return
 

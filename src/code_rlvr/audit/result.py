@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from code_rlvr.audit.checks import count
 from code_rlvr.audit.finding import MEANINGS, ORDER, Finding, Placed, Severity
 from code_rlvr.audit.sets import ProblemSet
 from code_rlvr.audit.statistics import ProblemNumbers, Statistics, percentiles
 from code_rlvr.report.visible import make_visible
+from code_rlvr.words import counted
 
 EXAMPLES = 3  # of a finding, in the table
 _ID_CHARS = 100
@@ -146,7 +146,7 @@ class AuditResult:
 
     def in_short(self) -> str:
         """A few words, for while it goes on."""
-        words = f"{count(len(self.defective), 'defect')}, {self.suspects:,} suspect"
+        words = f"{counted(len(self.defective), 'defect')}, {self.suspects:,} suspect"
         return words + (f", {len(self.unaudited):,} unaudited" if self.unaudited else "")
 
     def conclusion(self) -> str:
@@ -156,7 +156,7 @@ class AuditResult:
         if not total:
             return "no problem was looked at"
         have = "has" if defects == 1 else "have"
-        sentence = f"{defects:,} of {count(total, 'problem')} ({defects / total:.1%}) {have} a defect and "
+        sentence = f"{defects:,} of {counted(total, 'problem')} ({defects / total:.1%}) {have} a defect and "
         sentence += f"{self.suspects:,} more {'is' if self.suspects == 1 else 'are'} worth a look"
         if self.unaudited:
             sentence += f"; about {len(self.unaudited):,} the judge could not tell everything"
@@ -217,7 +217,7 @@ class AuditResult:
         if numbers.references:
             lines.append(
                 f"references: {numbers.references_accepted:,} of {numbers.references:,} pass; "
-                f"{numbers.with_accepted:,} of {count(numbers.with_references, 'problem')} have one that passes"
+                f"{numbers.with_accepted:,} of {counted(numbers.with_references, 'problem')} have one that passes"
             )
         tests = percentiles(numbers.tests)
         if tests is not None:
@@ -233,7 +233,7 @@ class AuditResult:
         seconds = f"; {self.wall_s:.1f} s, {numbers.problems / self.wall_s:.0f} problems/s" if self.wall_s else ""
         lines.append(f"[bold]{escape(self.conclusion())}[/]{seconds}")
         if self.dropped_to:
-            left = count(numbers.problems - len(self.defective), "problem")
+            left = counted(numbers.problems - len(self.defective), "problem")
             lines.append(f"{left} without a defect: {_plain(str(self.dropped_to), 400)}")
         return lines
 

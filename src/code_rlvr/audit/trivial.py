@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from code_rlvr.audit.cases import Cases, PlainCase
-from code_rlvr.audit.checks import NEARLY, NEARLY_OF, all_tests, count
+from code_rlvr.audit.checks import NEARLY, NEARLY_OF, all_tests
 from code_rlvr.audit.finding import Finding, defect, suspect
 from code_rlvr.ground_truth import Tests
 from code_rlvr.verifier.assertions.cases import solution_name
 from code_rlvr.verifier.judge import Judge
+from code_rlvr.words import counted
 
 _READ = "import sys\ntext = sys.stdin.read()\n"
 
@@ -164,5 +165,5 @@ def trivial_findings(trivial: Trivial | None, cases: Cases) -> Iterator[Finding]
         evidence = f"{trivial.name} passes {all_tests(cases.total)}{how}"
         yield defect("trivial_program_passes", evidence)
     elif cases.total >= NEARLY_OF:
-        evidence = f"{trivial.name} passes {trivial.share:.0%} of {count(cases.total, 'test')}{how}"
+        evidence = f"{trivial.name} passes {trivial.share:.0%} of {counted(cases.total, 'test')}{how}"
         yield suspect("trivial_program_passes", evidence)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.passk import pass_at_k
 from code_rlvr.evaluate.scores import Interval, Scores, bootstrap_mean
-from code_rlvr.evaluate.words import counted
+from code_rlvr.words import counted
 
 SAME_SETTINGS = ("samples_per_problem", "temperature", "top_p", "top_k", "max_new_tokens", "seed")
 """What two evaluations have to share to be comparable."""

@@ -30,12 +30,12 @@ from code_rlvr.evaluate.naming import file_name
 from code_rlvr.evaluate.result import Result
 from code_rlvr.evaluate.scores import Scores, TrainingCheck
 from code_rlvr.evaluate.training_data import check_training_data, require_not_trained_on, training_instruction
-from code_rlvr.evaluate.words import counted
 from code_rlvr.progress import Stages
 from code_rlvr.types import Limits
 from code_rlvr.verifier.judge import Judge
 from code_rlvr.verifier.sandbox import Isolation
 from code_rlvr.whole_file import whole_file
+from code_rlvr.words import counted
 
 MAX_NEW_TOKENS = 1024
 """Longest response where neither the command nor the model's run says."""

@@ -15,7 +15,7 @@ from rich.table import Table
 from code_rlvr.evaluate.compare import Comparison, Difference
 from code_rlvr.evaluate.result import Result
 from code_rlvr.evaluate.scores import GroupScore, Interval, Scores
-from code_rlvr.evaluate.words import counted
+from code_rlvr.words import counted
 
 
 def show_results(results: Sequence[Result], console: Console) -> None:

@@ -25,9 +25,9 @@ from code_rlvr.data.sources.statements import without_endings
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.evaluate.model import Model, read_object
 from code_rlvr.evaluate.scores import TrainingCheck
-from code_rlvr.evaluate.words import counted
 from code_rlvr.ground_truth import Tests
 from code_rlvr.runs import RunFolder
+from code_rlvr.words import counted
 
 FEWEST_TESTS = 3
 """Fewer tests may be equal by chance."""

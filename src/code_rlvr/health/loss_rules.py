@@ -15,6 +15,7 @@ from code_rlvr.health.signals import ACTOR_SIZES, CRITIC_SIZES, ENTROPY, KL, SCO
 from code_rlvr.health.thresholds import HealthThresholds
 from code_rlvr.health.words import number, span
 from code_rlvr.smoothing import Floats
+from code_rlvr.words import counted
 
 SHORT = 5
 """Points of the median that has to be large: two wild steps among them are not enough."""
@@ -39,7 +40,7 @@ def _not_a_number(run: Run, thresholds: HealthThresholds) -> list[Sign]:
             steps[0],
             max(max(one) for one in found.values()),
             name,
-            f"{name} is NaN or infinite in {len(steps)} step{'s' if len(steps) > 1 else ''} {span(steps[0], steps[-1])}"
+            f"{name} is NaN or infinite in {counted(len(steps), 'step')} {span(steps[0], steps[-1])}"
             + (f"; so are {', '.join(others)}." if others else "."),
         )
     ]

@@ -26,6 +26,7 @@ from code_rlvr.report.numbers_as_text import digits_for, format_ends, format_sig
 from code_rlvr.report.run_state import RunState
 from code_rlvr.report.solve_history import MEANINGS, OUTCOMES, count_fates, outcome_ends
 from code_rlvr.report.visible import make_visible
+from code_rlvr.words import counted
 
 EXCLUDES_0 = "*"
 """Marks a difference whose interval is on one side of 0."""
@@ -100,9 +101,7 @@ def _show_unapplied(state: RunState, console: Console) -> None:
     if state.health.unapplied:
         lacking = ", ".join(dict.fromkeys(name for _, name in state.health.unapplied))
         count = len(state.health.unapplied)
-        console.print(
-            Text(f"{count} rule{'s' if count > 1 else ''} could not be applied; not logged: {_line(lacking)}.", "dim")
-        )
+        console.print(Text(f"{counted(count, 'rule')} could not be applied; not logged: {_line(lacking)}.", "dim"))
 
 
 def _show_changed(state: RunState, console: Console) -> None:

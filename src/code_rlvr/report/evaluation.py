@@ -18,6 +18,7 @@ from code_rlvr.evaluate.compare import Comparison, Difference, compare_runs
 from code_rlvr.evaluate.naming import benchmark_of
 from code_rlvr.evaluate.scores import GroupScore, Interval, Scores, read_scores
 from code_rlvr.report.regular_file import open_regular
+from code_rlvr.words import counted
 
 STAGES = ("before", "after")
 MAX_SAMPLES = 10**9
@@ -82,7 +83,7 @@ class Evaluation:
         scores, parts = self.scores, ["greedy"]
         if not self.greedy:
             count = scores.samples_per_problem
-            parts = [f"T = {scores.temperature:g}", f"{count} sample{'s' if count != 1 else ''} a problem"]
+            parts = [f"T = {scores.temperature:g}", f"{counted(count, 'sample')} a problem"]
         parts += [f"top-p {scores.top_p:g}"] if scores.top_p != 1 else []
         parts += [f"seed {scores.seed}"] if scores.seed else []
         return ", ".join(parts)

@@ -16,6 +16,7 @@ from code_rlvr.report.inputs import RunInputs
 from code_rlvr.report.numbers_as_text import format_duration, format_number
 from code_rlvr.report.visible import make_visible
 from code_rlvr.runs import StepMetrics
+from code_rlvr.words import counted
 
 _ESTIMATORS = {"gae": "PPO with a critic (GAE)", "grpo": "GRPO"}
 
@@ -66,7 +67,7 @@ def make_facts(run: RunInputs) -> list[tuple[str, str]]:
 
 def _batch(run: RunInputs) -> str:
     batch, samples = run.setting("trainer.batch"), run.setting("rollout.samples_per_prompt")
-    return f"{batch} problems × {samples} sample{'s' if samples != 1 else ''}" if batch and samples else ""
+    return f"{batch} problems × {counted(samples, 'sample')}" if batch and samples else ""
 
 
 def _total(training: Sequence[StepMetrics], name: str) -> str:
@@ -94,7 +95,7 @@ def _machine(machine: Any) -> str:
         return ""
     memory, cores, gpus = machine.get("memory_gib"), machine.get("cores"), machine.get("gpus")
     words = [str(machine.get("cpu") or "")]
-    words += [f"{cores} core{'s' if cores != 1 else ''}"] if isinstance(cores, int) else []
+    words += [counted(cores, "core")] if isinstance(cores, int) else []
     words += [f"{memory:g} GiB"] if isinstance(memory, (int, float)) and abs(memory) < HUGE else []
     words += [str(gpu) for gpu in gpus] if isinstance(gpus, list) else []
     return ", ".join(filter(None, words))

@@ -14,6 +14,7 @@ from code_rlvr.report.curves import pick_first
 from code_rlvr.report.evaluation import Row
 from code_rlvr.report.inputs import RunInputs
 from code_rlvr.report.numbers_as_text import digits_for, format_signed, side_of_zero
+from code_rlvr.words import counted
 
 MAX_FALLS = 3
 """Evaluations that are named because they fell, besides the one that the sentence is about."""
@@ -76,7 +77,7 @@ def _in_steps(run: RunInputs, step: int | None = None) -> str:
         return ""
     if isinstance(planned, int) and planned > done:
         return f" in {done} of {planned} steps"
-    return f" in {done} step{'s' if done != 1 else ''}"
+    return f" in {counted(done, 'step')}"
 
 
 def _missing(rows: Sequence[Row]) -> str:

@@ -16,6 +16,7 @@ from code_rlvr.report.program_section import ProgramCard, make_card
 from code_rlvr.report.programs import Choice
 from code_rlvr.report.settings import ChangedThreshold
 from code_rlvr.report.visible import make_visible
+from code_rlvr.words import counted
 
 SAMPLES_BESIDE = 3
 ENDED_LEARNING = ("not_a_number", "score_collapsed", "stuck_at_zero")
@@ -57,10 +58,10 @@ class Health:
             return f"No sign of trouble was found in {steps} too few for most checks."
         if not self.findings:
             count = len(self.unapplied)
-            rest = f"; {count} check{'s' if count > 1 else ''} could not be made, for lack of a metric" if count else ""
+            rest = f"; {counted(count, 'check')} could not be made, for lack of a metric" if count else ""
             return f"No sign of trouble was found in training{rest}."
         counts = [(level, sum(one.level is level for one in self.findings)) for level in Level]
-        words = " and ".join(f"{n} {level.value}{'s' if n > 1 else ''}" for level, n in counts if n)
+        words = " and ".join(counted(n, level.value) for level, n in counts if n)
         title = self.findings[0].title.rstrip(".")
         if len(self.findings) == 1:
             return f"{words.capitalize()} in training: {title}."

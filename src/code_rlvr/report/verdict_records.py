@@ -19,6 +19,7 @@ from typing import Any
 from code_rlvr.report.program import ACCEPTED, Program, is_judged, is_record
 from code_rlvr.report.regular_file import open_regular
 from code_rlvr.report.samples import third
+from code_rlvr.words import counted
 
 MAX_BYTES = 300_000_000
 """Of all files that are read: two seconds or three.  Steps of a larger run are left out, evenly."""
@@ -105,8 +106,7 @@ def read_records(folder: Path, losses: list[str], windows: Collection[range] = (
     losses += unread.sentences()
     if collector.without_step:
         losses.append(
-            f"verdicts: {collector.without_step:,} training sample{_s(collector.without_step)} without a step: "
-            "counted for no problem."
+            f"verdicts: {counted(collector.without_step, 'training sample')} without a step: counted for no problem."
         )
     if not records.programs:
         losses.append("The verdict records hold no texts of responses: no programs are shown.")
@@ -144,15 +144,11 @@ class _Unread:
         """What the page says of it."""
         bad = self.lines.total()
         said = {
-            f"{bad:,} line{_s(bad)} cannot be read": [*self.lines],
-            f"{len(self.files)} file{_s(len(self.files))} cannot be read": self.files,
+            f"{counted(bad, 'line')} cannot be read": [*self.lines],
+            f"{counted(len(self.files), 'file')} cannot be read": self.files,
             f"only the first {MAX_LINES:,} records of a step are read": self.longer,
         }
         return [f"verdicts: {what} ({_names(files)})." for what, files in said.items() if files]
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
 
 
 def _names(files: Sequence[str]) -> str:

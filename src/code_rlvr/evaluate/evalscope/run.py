@@ -45,8 +45,8 @@ from code_rlvr.evaluate.sample_file import SampleFile
 from code_rlvr.evaluate.scores import Scores, TrainingCheck
 from code_rlvr.evaluate.task import digest_of
 from code_rlvr.evaluate.training_data import check_training_data, require_not_trained_on
-from code_rlvr.evaluate.words import counted
 from code_rlvr.progress import Stages
+from code_rlvr.words import counted
 
 BATCHES: dict[EngineName, int] = {"vllm": 64, "transformers": 1}
 """Requests under way; with transformers, EvalScope gives every response of a batch the length of the longest."""

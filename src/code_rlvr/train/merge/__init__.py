@@ -22,6 +22,7 @@ from code_rlvr.train.merge.merger import disk_full, run_merger
 from code_rlvr.train.merge.proof import Proof, prove_adapter, prove_merged, verify_generates
 from code_rlvr.train.merge.staging import carry_over, settings_folder, staged
 from code_rlvr.train.merge.weights import TrainedWeights
+from code_rlvr.words import counted
 
 __all__ = ["Say", "merge_checkpoint", "verify_generates"]
 
@@ -62,7 +63,7 @@ def merge_checkpoint(
     if keep_adapter and weights.adapters is None:
         raise UsageError(f"{actor} has no adapters to keep: all weights were trained; merge without --keep-adapter")
     ranks = weights.shards.ranks
-    say(f"step {step}: {len(weights.names)} tensors, shards of {ranks} rank{'s' if ranks != 1 else ''}")
+    say(f"step {step}: {len(weights.names)} tensors, shards of {counted(ranks, 'rank')}")
     with _unfinished(target) as unfinished, staged(actor, folder.base_folder(run)) as checkpoint:
         write = _write_adapter if keep_adapter else _write_merged
         proof = write(run, weights, checkpoint, unfinished, say)
