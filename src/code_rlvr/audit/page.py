@@ -14,16 +14,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bokeh.embed import components
-from bokeh.resources import Resources
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from code_rlvr.audit.finding import STATEMENT_CHARS
-from code_rlvr.audit.plots import Plot, make_plots
+from code_rlvr.audit.plots import make_plots
 from code_rlvr.audit.result import AuditResult, Group
 from code_rlvr.errors import DataError
-from code_rlvr.report.html import content_security_policy, read_asset
+from code_rlvr.report.html import content_security_policy, embed, read_asset
 from code_rlvr.report.palette import TONES, css_variables
 from code_rlvr.report.visible import make_visible
 from code_rlvr.whole_file import whole_file
@@ -63,7 +61,7 @@ def write_page(file: Path, result: AuditResult) -> None:
 def render_page(result: AuditResult) -> str:
     """Return the page as HTML."""
     plots = make_plots(result.statistics)
-    scripts, drawings = _embed(plots)
+    scripts, drawings = embed([plot.drawing for plot in plots])
     context = {
         "name": make_visible(result.problems.path.resolve().name, _ID_CHARS),
         "conclusion": result.conclusion(),
@@ -85,15 +83,6 @@ def render_page(result: AuditResult) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = (files("code_rlvr.audit") / "template.html.jinja").read_text(encoding="utf-8")
     return environment.from_string(template).render(context)
-
-
-def _embed(plots: list[Plot]) -> tuple[list[str], dict[str, Markup]]:
-    """The scripts that draw the plots, and for each title the element that it is drawn in."""
-    if not plots:
-        return [], {}
-    drawing, elements = components({plot.title: plot.drawing for plot in plots}, wrap_script=False)
-    bokeh = Resources(mode="inline", components=["bokeh"]).js_raw
-    return [*bokeh, drawing, read_asset("report.js")], {title: Markup(one) for title, one in elements.items()}
 
 
 def _facts(result: AuditResult) -> list[tuple[str, str]]:
