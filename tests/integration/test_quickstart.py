@@ -1,4 +1,7 @@
-"""The quickstart as a person runs it: small, interrupted in each stage, and gone on with to its end."""
+"""The quickstart as a person runs it: small, interrupted in each stage, and gone on with to its end.
+
+All tests share one folder, so that each goes on where the one before it stopped; any of them also runs alone.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ import pytest
 pytestmark = [pytest.mark.training, pytest.mark.timeout(1200)]
 
 SMALL = [
-    "train.trainer.steps=2",
+    "train.trainer.steps=3",
     "train.trainer.save_every=1",
     "warm_start.steps=150",
     "starter.train=64",
@@ -67,15 +70,20 @@ class Quickstart:
         return found
 
 
+@pytest.fixture(scope="module")
+def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
 @pytest.mark.parametrize(
     ("reached", "seconds_more"),
-    [(r"2/6", 0.5), (r"3/6", 0.5), (r"4/6", 0.5), (r"4/6[\s\S]*takes about a minute", 25.0), (r"step 1/2", 0.0)],
+    [(r"2/6", 0.5), (r"3/6", 0.5), (r"4/6", 0.5), (r"4/6[\s\S]*takes about a minute", 25.0), (r"step 1/3\] train", 0.0)],
     ids=["warm start", "evaluation", "training starts", "verl loads", "training"],
 )
 def test_ctrl_c_ends_it_within_ten_seconds_and_leaves_no_process(
-    reached: str, seconds_more: float, tmp_path: Path
+    reached: str, seconds_more: float, runs_dir: Path
 ) -> None:
-    quickstart = Quickstart(tmp_path)
+    quickstart = Quickstart(runs_dir)
     quickstart.wait_for(reached)
     time.sleep(seconds_more)
     started = time.monotonic()
@@ -86,9 +94,9 @@ def test_ctrl_c_ends_it_within_ten_seconds_and_leaves_no_process(
     assert quickstart.survivors() == []
 
 
-def test_a_run_that_was_killed_goes_on_where_it_stopped_and_ends_with_a_report(tmp_path: Path) -> None:
-    first = Quickstart(tmp_path)
-    first.wait_for(r"step 1/2")
+def test_a_run_that_was_killed_goes_on_where_it_stopped_and_ends_with_a_report(runs_dir: Path) -> None:
+    first = Quickstart(runs_dir)
+    first.wait_for(r"step [123]/3\] train")
     first.process.kill()
     first.process.wait(timeout=30)
     deadline = time.monotonic() + 15
@@ -96,16 +104,16 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped_and_ends_with_a_report(t
         time.sleep(0.1)
     assert first.survivors() == []
 
-    second = Quickstart(tmp_path)
+    second = Quickstart(runs_dir)
     assert second.process.wait(timeout=900) == 0, second.output
     assert "warm_start is there already" in second.output
-    assert "step 2/2] train" in second.output
+    assert "step 3/3] train" in second.output
     assert "held-out problems, sampled" in second.output
-    run = tmp_path / "quickstart"
+    run = runs_dir / "quickstart"
     assert (run / "report.html").stat().st_size > 100_000
     assert (run / "merged" / "model.safetensors").exists()
     assert second.survivors() == []
 
-    third = Quickstart(tmp_path)
+    third = Quickstart(runs_dir)
     assert third.process.wait(timeout=120) == 0, third.output
-    assert "2 steps are done already" in third.output
+    assert "3 steps are done already" in third.output

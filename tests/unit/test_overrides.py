@@ -95,6 +95,11 @@ def test_every_preset_composes_and_passes_verls_own_validation(preset: str, mode
     assert need_critic(composed) == ("grpo" not in preset)
 
 
+def test_updates_compute_an_entropy_only_where_it_is_part_of_the_loss() -> None:
+    # verl adds the case of a coefficient itself; the metric actor/entropy comes from the pass for old log-probabilities.
+    assert composed("m").actor_rollout_ref.actor.calculate_entropy is False  # type: ignore[attr-defined]
+
+
 def test_words_for_verl_come_last() -> None:
     config = load_config(TrainConfig, None, ["model=m", 'verl=["actor_rollout_ref.actor.grad_clip=0.5"]'])
     assert verl_overrides(config)[-1] == "actor_rollout_ref.actor.grad_clip=0.5"

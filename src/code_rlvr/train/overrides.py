@@ -87,7 +87,6 @@ def _actor(config: TrainConfig) -> Overrides:
         f"{prefix}.actor.clip_ratio_low": actor.clip_ratio,
         f"{prefix}.actor.clip_ratio_high": actor.clip_ratio,
         f"{prefix}.actor.entropy_coeff": actor.entropy_coeff,
-        f"{prefix}.actor.calculate_entropy": True,
         f"{prefix}.actor.data_loader_seed": config.seed,
         **_batches(config),
     }
