@@ -96,7 +96,7 @@ def test_every_preset_composes_and_passes_verls_own_validation(preset: str, mode
 
 
 def test_updates_compute_an_entropy_only_where_it_is_part_of_the_loss() -> None:
-    # verl adds the case of a coefficient itself; the metric actor/entropy comes from the pass for old log-probabilities.
+    # verl adds the case of a coefficient itself; actor/entropy comes from the pass for old log-probabilities.
     assert composed("m").actor_rollout_ref.actor.calculate_entropy is False  # type: ignore[attr-defined]
 
 

@@ -29,7 +29,12 @@ POLICY = MetricGroup(
             NEITHER,
             "Entropy of the next token, before the step's updates. A fast fall to 0 ends exploration.",
         ),
-        Metric("actor/entropy_loss", "nats per token", NEITHER, "The same entropy, during the updates; with `actor.entropy_coeff` only."),
+        Metric(
+            "actor/entropy_loss",
+            "nats per token",
+            NEITHER,
+            "The same entropy, during the updates; with `actor.entropy_coeff` only.",
+        ),
         Metric("actor/ppo_kl", "nats per token", NEITHER, "KL of the policy that sampled to the updated one."),
         Metric("actor/pg_loss", "1", NEITHER, "PPO's clipped policy loss; its level says little."),
         Metric("actor/loss", "1", NEITHER, "All that the actor minimises."),
