@@ -69,10 +69,21 @@ def check_critic(model: Path, critic: Path) -> int:
 
 
 def _vocabulary(folder: Path) -> dict[str, int]:
-    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import, for a critic of its own only
+    return dict(load_tokenizer(folder).get_vocab())
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    return dict(tokenizer.get_vocab())
+
+def load_tokenizer(folder: Path) -> Any:
+    """Load a tokenizer as verl does.
+
+    Raises:
+        ModelError: It cannot be loaded.
+    """
+    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import
+
+    try:
+        return AutoTokenizer.from_pretrained(folder)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"the tokenizer in {folder} cannot be loaded: {error}") from error
 
 
 def check_data(file: Path, minimum: int) -> str:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from code_rlvr.data.hashes import hash_of
 from code_rlvr.errors import DataError, ModelError
+from code_rlvr.train.preflight.inputs import load_tokenizer
 
 SAMPLE = 200  # prompts that are measured
 MAX_OVERLONG_SHARE = 0.5
@@ -137,12 +138,7 @@ def _slow_chat_text(model: Path) -> tuple[Callable[[Chat], str], Callable[[str],
     Raises:
         ModelError: It cannot be loaded.
     """
-    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"the tokenizer in {model} cannot be loaded: {error}") from error
+    tokenizer = load_tokenizer(model)
     return (
         lambda chat: str(tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)),
         lambda text: len(tokenizer(text, add_special_tokens=False)["input_ids"]),
