@@ -26,7 +26,7 @@ QWEN_TEMPLATE = (
     "{%- endfor -%}"
     "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}"
 )
-FILES = ("codecontests_graph", "humaneval", "mbpp", "mbppplus", "quixbugs", "livecodebench_samples")
+FILES = ("codecontests_graph", "humaneval", "mbpp", "quixbugs", "livecodebench_samples")
 
 
 @pytest.fixture(scope="module")

@@ -79,15 +79,15 @@ def test_a_planted_fault_is_said_soon_and_once(name: str, batch: tuple[int, int]
         assert [level for _, level in heard] in ([Level.WARNING], [Level.DANGER], [Level.WARNING, Level.DANGER]), heard
 
 
-def test_60_healthy_runs_hear_no_danger_and_nothing_of_the_form_in_their_first_half() -> None:
+def test_24_healthy_runs_hear_no_danger_and_nothing_of_the_form_in_their_first_half() -> None:
     heard = []
-    for seed in range(60):
+    for seed in range(24):
         steps = (100, 100, 100, 250)[seed % 4]
         run = healthy_run(steps, *BATCHES[seed % 6], seed=seed, critic=seed % 3 > 0, plain=seed % 5 == 0)
         heard += [(seed, *one) for one in said(run)]
     assert [one for one in heard if one[3] is Level.DANGER] == []
     assert [one for one in heard if one[2] == "format_not_learned" and one[1] <= 50] == []
-    assert len({seed for seed, *_ in heard}) <= 9  # mostly groups without a signal, at first
+    assert len({seed for seed, *_ in heard}) <= 4  # mostly groups without a signal, at first
 
 
 def test_two_jumps_are_said_each_at_its_steps() -> None:

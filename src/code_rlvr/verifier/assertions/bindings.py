@@ -57,9 +57,10 @@ class Names:
             value: The expression.
             bound: What names in it stand for.
         """
-        value = substituted(value, bound)
-        finder = CallFinder(self.functions)
-        rest = finder.visit(copy.deepcopy(value))
+        rest: ast.AST = value
+        if loaded_names(value):  # else it is data, maybe a great deal, in which nothing is put or called
+            value = substituted(value, bound)
+            rest = CallFinder(self.functions).visit(copy.deepcopy(value))
         called = isinstance(rest, ast.Name) and rest.id == RETURNED
         meant = isinstance(value, ast.Name) and value.id in self.functions
         method = isinstance(value, ast.Attribute) and is_instance(value.value, self.functions)
