@@ -94,7 +94,7 @@ def run_variant(name: str, words: list[str], options: argparse.Namespace) -> str
     with Peak() as peak:
         code = subprocess.run(command, check=False).returncode
     if code:
-        return f"| {name} | ended with {code} | {peak.gib:.1f} |"
+        return f"| {name} | ended with {code} |" + " |" * len(PHASES) + f" {peak.gib:.1f} |"
     steps = [
         step.data for step in read_metrics(RunFolder(options.runs_dir / run).metrics) if step.step > options.warm_up
     ]

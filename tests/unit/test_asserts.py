@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from code_rlvr import Tests, TestsFormatError
 from code_rlvr.verifier.assertions.bindings import RAISED
-from code_rlvr.verifier.assertions.cases import AssertCase, take_apart
+from code_rlvr.verifier.assertions.cases import KEPT_CHARACTERS, AssertCase, take_apart
 from code_rlvr.verifier.assertions.checker import CheckedCase
 from code_rlvr.verifier.assertions.evaluator import is_true
 from code_rlvr.verifier.guard.opaque import Opaque, OutOfReach
@@ -398,3 +398,15 @@ def test_one_unsupported_block_refuses_the_whole_problem() -> None:
 def test_block_without_an_assertion_about_the_solution_is_refused(blocks: tuple[str, ...]) -> None:
     with pytest.raises(TestsFormatError, match="assert"):
         take_apart(Tests.parse({"assert_case": [*blocks], "entry_point": "f"}))
+
+
+def test_tests_too_long_to_be_kept_are_taken_apart_each_time() -> None:
+    tests = Tests(kind="assert", asserts=(f"assert f(1) == '{'x' * KEPT_CHARACTERS}'",), entry_point="f")
+    first, second = take_apart(tests), take_apart(tests)
+    assert len(first) == len(second) == 1
+    assert first[0] is not second[0]
+
+
+def test_tests_that_come_again_are_taken_apart_once() -> None:
+    tests = Tests(kind="assert", asserts=("assert f(1) == 'once'",), entry_point="f")
+    assert take_apart(tests)[0] is take_apart(tests)[0]

@@ -13,7 +13,7 @@ pytest.importorskip("verl", reason="needs the training extra")
 
 import torch
 import torch.distributed as dist
-from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
 from torch.distributed.fsdp._flat_param import FlatParamHandle
 
 from code_rlvr.train.verl_patches import let_go_of_offloaded_weights
@@ -72,8 +72,9 @@ def test_layers_let_go_of_memory_that_weights_left(monkeypatch: pytest.MonkeyPat
     assert torch.equal(model(given), before)
 
 
-@pytest.mark.usefixtures("one_rank")
-def test_training_goes_on_after_weights_moved_away_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def patched(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """verl's module with the patch, and moves that copy, as between devices."""
     from verl.utils import fsdp_utils
 
     monkeypatch.setattr(fsdp_utils, "get_torch_device", lambda: SimpleNamespace(empty_cache=lambda: None))
@@ -82,11 +83,34 @@ def test_training_goes_on_after_weights_moved_away_and_back(monkeypatch: pytest.
     monkeypatch.setattr(FlatParamHandle, "flat_param_to", _move_elsewhere)
     module = SimpleNamespace(
         offload_fsdp_model_to_cpu=fsdp_utils.offload_fsdp_model_to_cpu,
+        load_fsdp_model_to_gpu=fsdp_utils.load_fsdp_model_to_gpu,
         fsdp_version=fsdp_utils.fsdp_version,
         get_torch_device=fsdp_utils.get_torch_device,
     )
     let_go_of_offloaded_weights(module)
+    return module
 
+
+@pytest.mark.usefixtures("one_rank")
+def test_what_the_sampler_and_checkpoints_get_are_the_weights_after_the_last_update(patched: SimpleNamespace) -> None:
+    model = _wrapped()
+    FullyShardedDataParallel.set_state_dict_type(model, StateDictType.FULL_STATE_DICT, FullStateDictConfig())
+    names = ("0.weight", "0.bias", "1.weight", "1.bias")
+    for update in range(3):
+        patched.offload_fsdp_model_to_cpu(model)
+        patched.load_fsdp_model_to_gpu(model)
+        (handle,) = model._all_handles
+        with torch.no_grad():
+            handle.flat_param.add_(update)  # no pass in between, which would refresh the views
+        expected = handle.flat_param.detach().clone()
+        state = model.state_dict()
+        assert torch.equal(torch.cat([state[name].flatten() for name in names]), expected)
+        with FullyShardedDataParallel.summon_full_params(model, writeback=False):
+            assert torch.equal(torch.cat([weight.flatten() for weight in model.module.parameters()]), expected)
+
+
+@pytest.mark.usefixtures("one_rank")
+def test_training_goes_on_after_weights_moved_away_and_back(patched: SimpleNamespace) -> None:
     def trained(moving: bool) -> list[float]:
         torch.manual_seed(0)
         model = _wrapped()
@@ -94,8 +118,8 @@ def test_training_goes_on_after_weights_moved_away_and_back(monkeypatch: pytest.
         losses = []
         for _ in range(4):
             if moving:
-                module.offload_fsdp_model_to_cpu(model)
-                fsdp_utils.load_fsdp_model_to_gpu(model)
+                patched.offload_fsdp_model_to_cpu(model)
+                patched.load_fsdp_model_to_gpu(model)
             loss = model(torch.ones(3, 4)).square().mean()
             loss.backward()
             optimizer.step()

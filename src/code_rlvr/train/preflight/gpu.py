@@ -29,7 +29,7 @@ from code_rlvr.train.preflight.sizes import actor_size, critic_size
 
 GIB = 2**30
 TRAINER_GIB, ASLEEP_GIB = 1.2, 2.0
-"""What CUDA and libraries take in the trainer's process, and what a vLLM asleep keeps; measured with Qwen2.5-1.5B."""
+"""What CUDA and libraries take in the trainer's process, and what vLLM holds beside its weights; of a run of 1.5B."""
 TRAINED, FROZEN = 16, 4  # bytes a weight
 
 
