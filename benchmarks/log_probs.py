@@ -14,10 +14,11 @@ import functools
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from verl.utils.experimental import torch_functional as verl_backend
+
+from code_rlvr.train.verl_patches import compile_fused_logits
 
 Pass = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 CHECKED = 1024
@@ -30,15 +31,15 @@ def as_it_is(hidden: torch.Tensor, weight: torch.Tensor, tokens: torch.Tensor) -
 
 
 def compiled(hidden: torch.Tensor, weight: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same, its two functions of a chunk compiled.  They stay so, for the backward pass and all later ones."""
-    for name in ("_fused_linear_for_ppo_fwd", "_fused_linear_for_ppo_bwd"):
-        setattr(verl_backend, name, _compiled(name))
+    """The same as a run on a GPU has it.  It stays so, for the backward pass and all later ones."""
+    compile_once()
     return as_it_is(hidden, weight, tokens)
 
 
 @functools.cache
-def _compiled(name: str) -> Callable[..., Any]:
-    return torch.compile(getattr(verl_backend, name), dynamic=True)
+def compile_once() -> None:
+    """Apply the patch of a run on a GPU."""
+    compile_fused_logits(verl_backend)
 
 
 def triton(hidden: torch.Tensor, weight: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

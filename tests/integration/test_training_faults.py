@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from code_rlvr.errors import TrainingError
+from code_rlvr.runs import RunFolder, read_metrics
 from code_rlvr.train import overrides
 from code_rlvr.train.launch import train
 from tests.integration.conftest import training_config
@@ -64,21 +65,22 @@ def test_a_trainer_that_hangs_is_ended(inputs: Path, tmp_path: Path) -> None:
 
 
 RAISING_REWARD = '''
-"""Our reward function, but every fourth sample raises."""
+"""Our reward function, but it raises for one sample of the first step and for two of the second."""
 import itertools
 
 from code_rlvr import reward
 
 calls = itertools.count()
+VALIDATION = 16
 
 def compute_score(*args, **kwargs):
-    if next(calls) % 4 == 3:
+    if next(calls) - VALIDATION in (5, 20, 30):
         raise RuntimeError("planted: the reward function broke")
     return reward.compute_score(*args, **kwargs)
 '''
 
 
-def test_a_reward_function_that_raises_stops_the_run_instead_of_shrinking_the_batch(
+def test_one_lost_sample_is_not_trained_on_and_more_stop_the_run(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted = tmp_path / "planted_reward.py"
@@ -89,8 +91,14 @@ def test_a_reward_function_that_raises_stops_the_run_instead_of_shrinking_the_ba
         return {**honest(config), "reward.custom_reward_function.path": str(planted)}  # type: ignore[arg-type]
 
     monkeypatch.setattr(overrides, "_reward", reward)
-    with pytest.raises(TrainingError, match="samples were lost"):
+    with pytest.raises(TrainingError, match="3 of 48 samples were lost"):
         train(training_config(inputs, tmp_path))
+    run = RunFolder(tmp_path / "run")
+    (first,) = [metrics.data for metrics in read_metrics(run.metrics) if metrics.step == 1]
+    assert first["reward/samples"] == 15
+    assert first["reward/unjudged"] == pytest.approx(1 / 16)
+    assert first["critic/score/mean"] == pytest.approx(first["reward/score"])
+    assert "planted: the reward function broke" in (run.logs / "verl.log").read_text(encoding="utf-8")
 
 
 def test_ctrl_c_ends_the_run_within_ten_seconds(inputs: Path, tmp_path: Path) -> None:

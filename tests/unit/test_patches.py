@@ -40,6 +40,8 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.workers.rollout.base", "_ROLLOUT_REGISTRY"),
         ("verl.workers.rollout.replica", "RolloutReplicaRegistry"),
         ("verl.trainer.ppo.v1.replay_buffer", "ReplayBuffer"),
+        ("verl.utils.experimental.torch_functional", "_fused_linear_for_ppo_fwd"),
+        ("verl.utils.experimental.torch_functional", "_fused_linear_for_ppo_bwd"),
     ],
 )
 def test_what_a_patch_replaces_exists(module: str, name: str) -> None:

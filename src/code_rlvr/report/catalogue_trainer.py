@@ -90,12 +90,12 @@ TIME = MetricGroup(
     "Time and throughput",
     (
         Metric("timing_s/step", "s", LOWER, "The whole step, a checkpoint included, validation left out."),
-        Metric("timing_s/gen", "s", LOWER, "Until all samples of the step are there: generation and verdicts."),
+        Metric("timing_s/gen", "s", LOWER, "Until all responses of the step are there."),
         Metric(
             "timing_s/verify",
             "s",
             LOWER,
-            "From the last generated token to the last verdict; earlier verdicts cost no time of their own.",
+            "The wait for verdicts that is left after the models' passes; what was judged before costs no time.",
         ),
         Metric(
             "rollout/generate_s/total",

@@ -31,10 +31,10 @@ VERDICTS = {
 
 STAGES = {
     "generate": "generate",
-    "verify": "verify",
     "old_log_prob": "old log-prob",
     "ref": "reference",
     "values": "values",
+    "verify": "verify",
     "update_critic": "update critic",
     "update_actor": "update actor",
     "update_weights": "update weights",
@@ -209,7 +209,7 @@ def _judged(metrics: StepMetrics) -> bool:
 def time_split(steps: Sequence[StepMetrics]) -> Stack:
     """Seconds of a step's stages; they add up to the step's time.
 
-    Where the run did not log the time of verification, it is part of `generate`.
+    `verify` is the wait for verdicts after the models' passes; a run that judges before these has it in `generate`.
     """
     rows = [(one.step, _stage_seconds(one.data)) for one in steps if "timing_s/step" in one.data]
     return _stack(rows, list(STAGES), steps_per_point(steps))
@@ -227,8 +227,7 @@ def mean_stages(steps: Sequence[StepMetrics]) -> dict[str, dict[str, float]]:
 
 def _stage_seconds(timings: dict[str, float]) -> list[float]:
     seconds = {stage: timings.get(f"timing_s/{stage}", 0.0) for stage in STAGES}
-    seconds["verify"] = min(seconds["verify"], timings.get("timing_s/gen", 0.0))
-    seconds["generate"] = timings.get("timing_s/gen", 0.0) - seconds["verify"]
+    seconds["generate"] = timings.get("timing_s/gen", 0.0)
     seconds["other"] = max(0.0, timings["timing_s/step"] - sum(seconds.values()))
     return list(seconds.values())
 

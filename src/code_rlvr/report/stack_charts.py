@@ -38,7 +38,10 @@ def make_time_chart(steps: Sequence[StepMetrics]) -> Chart | None:
         return None
     top = stack.comfortable_top
     longer = int((stack.total > top).sum())
-    meaning = "Verification is what it adds after the last generated token. Validation is not part of a step."
+    meaning = (
+        "Programs are judged while the models work on the responses; verify is the wait that is left then. "
+        "Validation is not part of a step."
+    )
     if "verify" not in stack.parts:
         meaning = "Generation includes verification, which was not timed apart. Validation is not part of a step."
     return Chart(

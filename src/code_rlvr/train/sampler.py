@@ -3,7 +3,7 @@
 verl logs only the score in training, drops a sample whose reward function raised without a word, and
 polls for finished samples every two seconds.  Its sampler is an extension point
 (``trainer.v1.sampler.custom_sampler``), and everything it returns as metrics reaches every logger.  So
-this sampler looks at the batch that it hands out:
+this sampler looks at the batch that it hands out, and again when its rewards are there (`agent_loop`):
 
 * the mean of every key of the reward function, as ``reward/<key>``, over the samples of the batch, and more of
   that kind (`batch_metrics`);
@@ -17,7 +17,7 @@ The run's folder comes through ``sampler_kwargs``; the reason for a stop is left
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 from code_rlvr.errors import TrainingError
 from code_rlvr.reward import METRIC_KEYS
 from code_rlvr.train.batch_metrics import reward_metrics
+from code_rlvr.train.stored_rewards import sample_of, store_rewards
 
 POLL_S = 0.02
 MAX_LOST_SHARE = 0.01
@@ -49,24 +50,48 @@ class VerifiedReplayBuffer(ReplayBuffer):
         self._stop_file = Path(sampler_kwargs.stop_file)
         self._expected = 0
         self._lost = 0
+        self._lost_of_batch = 0
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict[str, float]]:
-        """Return a batch and its metrics; see `ReplayBuffer.sample`.
+        """Return a batch and its metrics but for those of its rewards; see `ReplayBuffer.sample`.
+
+        Raises:
+            TrainingError: Too many samples were lost.
+        """
+        batch, metrics = super().sample(global_steps, partition_id, batch_size)
+        asked = batch_size * self._samples_per_prompt[partition_id]
+        self._expected += asked
+        self._count_lost(asked - len(batch.keys))
+        if partition_id == "train":
+            self._lost_of_batch = asked - len(batch.keys)
+            metrics = {**metrics, **self._length_metrics(batch)}
+        return batch, metrics
+
+    def receive(self, batch: Any, rewards: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """Give the samples of a training batch their rewards; return the metrics of these.
+
+        Args:
+            batch: As `sample` returned it, maybe with padding, which has no rewards.
+            rewards: By sample, as `UnhurriedManager.rewards` has them.
 
         Raises:
             TrainingError: Too many samples were lost, or verl called another reward function.
         """
-        batch, metrics = super().sample(global_steps, partition_id, batch_size)
-        sampled_at = time.time()
-        expected = batch_size * self._samples_per_prompt[partition_id]
-        lost = self._count_lost(expected, len(batch.keys))
-        if partition_id == "train":
-            metrics = {**metrics, **self._reward_metrics(batch, sampled_at), "reward/unjudged": lost / expected}
-        return batch, metrics
+        judged, lost = store_rewards(batch, rewards)
+        self._count_lost(len(lost))
+        found = [rewards[sample_of(key)] for key in judged]
+        if any(set(METRIC_KEYS) - set(reward) for reward in found):
+            self._stop(
+                "verl called another reward function than code_rlvr.reward.compute_score: it is set under "
+                "reward.custom_reward_function (command.txt has the whole command)"
+            )
+        wanted = ["data_source", "uid"]
+        fields = tq.kv_batch_get(keys=judged, partition_id=batch.partition_id, select_fields=wanted)
+        sources, prompts = ([getattr(one, "data", one) for one in fields[name]] for name in wanted)
+        without = len(lost) + self._lost_of_batch
+        return {**reward_metrics(found, sources, prompts), "reward/unjudged": without / (without + len(judged))}
 
-    def _count_lost(self, expected: int, arrived: int) -> int:
-        lost = expected - arrived
-        self._expected += expected
+    def _count_lost(self, lost: int) -> None:
         self._lost += lost
         # One sample may always be lost: in a first batch of 64 it would already be more than the share.
         if self._lost > max(1, MAX_LOST_SHARE * self._expected):
@@ -74,25 +99,15 @@ class VerifiedReplayBuffer(ReplayBuffer):
                 f"{self._lost} of {self._expected} samples were lost: their reward or their generation failed, and the "
                 "trainer would have left them out of its batches without a word. The tracebacks are in logs/verl.log."
             )
-        return lost
 
-    def _reward_metrics(self, batch: Any, sampled_at: float) -> dict[str, float]:
-        wanted = ["extra_fields", "data_source", "uid"]
-        fields = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=wanted)
-        extra_fields, sources, prompts = ([getattr(one, "data", one) for one in fields[name]] for name in wanted)
-        rewards = [extra.get("reward_extra_info", {}) for extra in extra_fields]
-        if any(set(METRIC_KEYS) - set(reward) for reward in rewards):
-            self._stop(
-                "verl called another reward function than code_rlvr.reward.compute_score: it is set under "
-                "reward.custom_reward_function (command.txt has the whole command)"
-            )
-        metrics = reward_metrics(rewards, sources, prompts)
+    def _length_metrics(self, batch: Any) -> dict[str, float]:
         # verl's response_length/clip_ratio compares with the longest response of the batch, not with the limit.
         lengths = np.array([tag["response_len"] for tag in batch.tags])
-        metrics["rollout/truncated"] = float(np.mean(lengths >= self._max_response_tokens))
-        if all("generated_at" in extra for extra in extra_fields):  # our rollout says when; vLLM does not
-            metrics["rollout/generate_s/total"] = float(np.sum([extra["generate_s"] for extra in extra_fields]))
-            metrics["timing_s/verify"] = sampled_at - max(extra["generated_at"] for extra in extra_fields)
+        metrics = {"rollout/truncated": float(np.mean(lengths >= self._max_response_tokens))}
+        extra = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
+        seconds = [getattr(one, "data", one).get("generate_s") for one in extra["extra_fields"]]
+        if None not in seconds:  # our rollout says how long it took; vLLM does not
+            metrics["rollout/generate_s/total"] = float(np.sum(seconds))
         return metrics
 
     def _stop(self, reason: str) -> None:

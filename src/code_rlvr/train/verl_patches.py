@@ -8,6 +8,7 @@ longer fits is worse than a run that does not start.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -124,6 +125,25 @@ def end_the_references_flag_with_it(module: Any) -> None:
     module.PPOTrainer._compute_ref_log_prob = compute_ref_log_prob
 
 
+def wait_for_verdicts(module: Any) -> None:
+    """Collect the rewards of a step where they are first read, before the advantages.
+
+    Why: so long they may arrive while the models work on the responses (`agent_loop`); verl reads what is stored.  The
+    wait is a phase of the step, ``verify``.  Removed by: verl asking for rewards itself.
+    """
+    original: Callable[..., Any] = module.PPOTrainer._compute_advantage
+
+    def compute_advantage(self: Any, batch: Any, metrics: dict[str, Any]) -> Any:
+        started = time.perf_counter()
+        rewards = self.agent_loop_manager.rewards()
+        metrics.update(self.replay_buffer.receive(batch, rewards))
+        self.timing_raw["verify"] = time.perf_counter() - started
+        self.timing_raw["adv"] = -self.timing_raw["verify"]  # verl adds what this function takes
+        return original(self, batch, metrics)
+
+    module.PPOTrainer._compute_advantage = compute_advantage
+
+
 def leave_objects_in_the_store(module: Any) -> None:
     """Let a model's passes fetch tensors only.
 
@@ -224,9 +244,22 @@ def ask_the_sampler_for_tokens_only(module: Any) -> None:
     module.SamplingParams = sampling_params
 
 
+def compile_fused_logits(module: Any) -> None:
+    """Compile what verl does with a chunk of the output layer: log-probabilities, entropies, gradients.
+
+    Why: with a vocabulary of 150,000 tokens each of its operations goes through memory with hundreds of megabytes;
+    compiled, several become one.  Removed by: verl compiling them.
+    """
+    import torch  # noqa: PLC0415  loaded by the module already
+
+    for name in ("_fused_linear_for_ppo_fwd", "_fused_linear_for_ppo_bwd"):
+        setattr(module, name, torch.compile(getattr(module, name)))
+
+
 def _apply_for_all() -> None:
     when_imported("verl.utils.model")(critic_with_configured_attention)
     when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
+    when_imported("verl.trainer.ppo.v1.trainer_base")(wait_for_verdicts)
     when_imported("verl.utils.transferqueue_utils")(leave_objects_in_the_store)
     when_imported("verl.utils.tensordict_utils")(pick_samples_at_once)
     # Others take the function from here by name, so this is the place.
@@ -243,6 +276,7 @@ def apply_for_gpu() -> None:
     _apply_for_all()
     when_imported("transformers.modeling_utils")(attend_within_packed_samples)
     when_imported("verl.utils.fsdp_utils")(let_go_of_offloaded_weights)
+    when_imported("verl.utils.experimental.torch_functional")(compile_fused_logits)
     when_imported("verl.workers.rollout.vllm_rollout.vllm_async_server")(ask_the_sampler_for_tokens_only)
 
 

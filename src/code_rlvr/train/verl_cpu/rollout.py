@@ -127,8 +127,7 @@ class HfServer:
 
         def answer(row: int, completion: Completion) -> None:
             nonlocal heard
-            # The sampler adds these up: seconds since the answer before, and when (Unix time) this one was there.
-            timing = {"generate_s": time.monotonic() - heard, "generated_at": time.time()}
+            timing = {"generate_s": time.monotonic() - heard}  # since the answer before; the sampler adds these up
             heard = time.monotonic()
             loop.call_soon_threadsafe(_resolve, batch[row].done, (completion, timing))
 

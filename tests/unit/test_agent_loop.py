@@ -1,0 +1,115 @@
+"""Training samples are stored before they are judged; validation samples after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import pytest
+
+pytest.importorskip("verl.trainer.ppo.v1", reason="needs the training extra")
+pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
+
+from verl.experimental.agent_loop import AgentLoopOutput  # noqa: E402
+from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics  # noqa: E402
+from verl.trainer.ppo.v1 import agent_loop_tq  # noqa: E402
+
+from code_rlvr.train.agent_loop import UnhurriedWorker  # noqa: E402
+
+Result = TypeVar("Result")
+
+
+class Worker(UnhurriedWorker):
+    """A worker without a model and a reward process: `verdict` is what judging waits for."""
+
+    def __init__(self) -> None:
+        self._judging = {}
+        self.verdict: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self.teacher_key = ""
+        self.distillation_enabled = False
+        self.processor = None
+
+    async def _compute_score(self, outputs: list[Any], kwargs: dict[str, Any]) -> None:
+        if outputs[-1].reward_score is None:
+            outputs[-1].reward_score = await self.verdict
+            outputs[-1].extra_fields["reward_extra_info"] = {"score": outputs[-1].reward_score, "accepted": 1.0}
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What was put into verl's store."""
+    calls: list[dict[str, Any]] = []
+
+    async def put(**call: Any) -> None:
+        calls.append(call)
+
+    monkeypatch.setattr(agent_loop_tq.tq, "async_kv_batch_put", put)
+    return calls
+
+
+def finish(worker: Worker, validate: bool) -> Coroutine[Any, Any, None]:
+    output = AgentLoopOutput(
+        prompt_ids=[5, 6], response_ids=[7, 8, 9], response_mask=[1, 1, 1], metrics=AgentLoopMetrics(), num_turns=2
+    )
+    return worker._agent_loop_postprocess(output, validate, uid="a1", session_id=3, global_steps=1)
+
+
+def run(scenario: Coroutine[Any, Any, Result]) -> Result:
+    return asyncio.run(asyncio.wait_for(scenario, timeout=30))
+
+
+def test_a_training_sample_is_stored_while_it_is_judged(stored: list[dict[str, Any]]) -> None:
+    async def scenario() -> tuple[int, dict[str, Any]]:
+        worker = Worker()
+        await finish(worker, validate=False)
+        before = len(stored)
+        worker.verdict.set_result(0.75)
+        return before, await worker.rewards()
+
+    before, rewards = run(scenario())
+    assert before == 1
+    (call,) = stored
+    assert (call["keys"], call["partition_id"]) == (["a1_3_0"], "train")
+    assert call["fields"]["rm_scores"][0].tolist() == [0, 0, 0], "a place for the score, which comes later"
+    assert rewards == {"a1_3": {"score": 0.75, "accepted": 1.0}}
+
+
+def test_a_validation_sample_is_stored_with_its_score(stored: list[dict[str, Any]]) -> None:
+    async def scenario() -> tuple[int, dict[str, Any]]:
+        worker = Worker()
+        finishing = asyncio.create_task(finish(worker, validate=True))
+        await asyncio.sleep(0.05)
+        before = len(stored)
+        worker.verdict.set_result(0.75)
+        await finishing
+        return before, await worker.rewards()
+
+    before, rewards = run(scenario())
+    assert (before, rewards) == (0, {})
+    assert stored[0]["partition_id"] == "val"
+    assert stored[0]["fields"]["rm_scores"][0].tolist() == [0, 0, 0.75]
+
+
+def test_a_sample_whose_judging_fails_has_no_reward_and_says_why(
+    stored: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> dict[str, Any]:
+        worker = Worker()
+        await finish(worker, validate=False)
+        worker.verdict.set_exception(RuntimeError("planted: the judge broke"))
+        return await worker.rewards()
+
+    assert run(scenario()) == {}
+    assert "planted: the judge broke" in caplog.text
+
+
+def test_rewards_are_handed_out_once(stored: list[dict[str, Any]]) -> None:
+    async def scenario() -> list[dict[str, Any]]:
+        worker = Worker()
+        await finish(worker, validate=False)
+        worker.verdict.set_result(1.0)
+        return [await worker.rewards(), await worker.rewards()]
+
+    first, second = run(scenario())
+    assert (len(first), second) == (1, {})
