@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -65,7 +66,10 @@ def test_a_trainer_that_hangs_is_ended(inputs: Path, tmp_path: Path) -> None:
 
 
 RAISING_REWARD = '''
-"""Our reward function, but it raises for one sample of the first step and for two of the second."""
+"""Our reward function, but it raises for one sample of the first step and for two of the second.
+
+The score is by the response's length, so that each sample can be told by it.
+"""
 import itertools
 
 from code_rlvr import reward
@@ -76,11 +80,12 @@ VALIDATION = 16
 def compute_score(*args, **kwargs):
     if next(calls) - VALIDATION in (5, 20, 30):
         raise RuntimeError("planted: the reward function broke")
-    return reward.compute_score(*args, **kwargs)
+    found = reward.compute_score(*args, **kwargs)
+    return {**found, "score": (1 + len(kwargs["solution_str"]) % 9) / 10}
 '''
 
 
-def test_one_lost_sample_is_not_trained_on_and_more_stop_the_run(
+def test_samples_get_their_own_scores_one_lost_sample_is_left_out_and_more_stop_the_run(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted = tmp_path / "planted_reward.py"
@@ -91,13 +96,21 @@ def test_one_lost_sample_is_not_trained_on_and_more_stop_the_run(
         return {**honest(config), "reward.custom_reward_function.path": str(planted)}  # type: ignore[arg-type]
 
     monkeypatch.setattr(overrides, "_reward", reward)
+    words = ["trainer.batch=8", "actor.mini_batch=8", "rollout.samples_per_prompt=2", "rollout.workers=2"]
+    config = training_config(inputs, tmp_path, *words)
     with pytest.raises(TrainingError, match="3 of 48 samples were lost"):
-        train(training_config(inputs, tmp_path))
+        train(config.model_copy(update={"verl": (f"trainer.rollout_data_dir={tmp_path / 'dump'}",)}))
     run = RunFolder(tmp_path / "run")
     (first,) = [metrics.data for metrics in read_metrics(run.metrics) if metrics.step == 1]
     assert first["reward/samples"] == 15
     assert first["reward/unjudged"] == pytest.approx(1 / 16)
     assert first["critic/score/mean"] == pytest.approx(first["reward/score"])
+    dumped = (tmp_path / "dump" / "1.jsonl").read_text(encoding="utf-8").splitlines()
+    samples = [json.loads(line) for line in dumped]
+    scores = {sample["score"] for sample in samples if sample["score"]}
+    assert len(scores) > 1, "equal scores would not show whose they are"
+    others = [sample for sample in samples if sample["score"] != pytest.approx((1 + len(sample["output"]) % 9) / 10)]
+    assert [sample["score"] for sample in others] == [0], "all samples have their own score but the one that was lost"
     assert "planted: the reward function broke" in (run.logs / "verl.log").read_text(encoding="utf-8")
 
 

@@ -17,8 +17,15 @@ from code_rlvr.runs import RunFolder
 from code_rlvr.train.tokenizer import train_tokenizer
 
 
-def make_model(folder: Path, *, tied: bool = True, seed: int = 0) -> PreTrainedModel:
-    """Write a model folder with random weights; return the model."""
+def make_model(folder: Path, *, tied: bool = True, seed: int = 0, spread: float = 0.2) -> PreTrainedModel:
+    """Write a model folder with random weights; return the model.
+
+    Args:
+        folder: A new one.
+        tied: Whether embeddings and output matrix are one.
+        seed: Of the weights.
+        spread: Their standard deviation; 0.2 is large enough for each layer to count.
+    """
     tokenizer = train_tokenizer(["print(int(input()) + 1)"], 300, 128)
     torch.manual_seed(seed)
     config = Qwen2Config(
@@ -29,7 +36,7 @@ def make_model(folder: Path, *, tied: bool = True, seed: int = 0) -> PreTrainedM
         num_attention_heads=2,
         num_key_value_heads=2,
         max_position_embeddings=128,
-        initializer_range=0.2,  # large enough for each layer to count
+        initializer_range=spread,
         tie_word_embeddings=tied,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,

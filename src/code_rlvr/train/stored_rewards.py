@@ -50,11 +50,15 @@ def _retire(batch: Any, keys: list[str]) -> None:
         {"response_mask": torch.zeros_like(mask), "loss_mask": torch.zeros_like(mask), "uid": f"lost{key}"}
         for key, mask in zip(keys, _masks(batch, keys).unbind(), strict=True)
     ]
-    tq.kv_batch_put(keys=keys, partition_id=batch.partition_id, fields=list_of_dict_to_tensordict(fields))
-    retired = set(keys)
-    for key, tag in zip(batch.keys, batch.tags, strict=True):
-        if key in retired:
-            tag["is_padding"] = True
+    tags = dict(zip(batch.keys, batch.tags, strict=True))
+    for key in keys:
+        tags[key]["is_padding"] = True
+    tq.kv_batch_put(  # later phases take the tags from the store
+        keys=keys,
+        partition_id=batch.partition_id,
+        fields=list_of_dict_to_tensordict(fields),
+        tags=[tags[key] for key in keys],
+    )
 
 
 def _masks(batch: Any, keys: list[str]) -> Any:

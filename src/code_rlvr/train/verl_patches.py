@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from wrapt import when_imported
@@ -155,9 +156,13 @@ def leave_objects_in_the_store(module: Any) -> None:
     original: Callable[..., Any] = module.async_kv_batch_meta2batch_meta
 
     async def async_kv_batch_meta2batch_meta(meta: Any) -> Any:
-        batch = await original(meta)
+        every = copy(meta)
+        every.fields = None  # what is selected is copied, the shapes of all samples among it: once is enough
+        batch = await original(every)
         # Of a partition's second batch the store no longer says is_non_tensor; what has a dtype is a tensor.
         tensors = [name for name, about in batch.field_schema.items() if about["dtype"] is not None]
+        if meta.fields is not None:
+            tensors = [name for name in tensors if name in meta.fields]
         extra = batch.extra_info
         batch = batch.select_fields(tensors)
         batch.extra_info = extra

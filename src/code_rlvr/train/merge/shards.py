@@ -58,10 +58,6 @@ class Shards:
         """How many numbers a whole tensor has."""
         return self._parts[0][name].numel()
 
-    def dimensions(self, name: str) -> int:
-        """How many dimensions a whole tensor has."""
-        return self._parts[0][name].dim()
-
     def whole(self, name: str) -> torch.Tensor:
         """Put one tensor together.
 

@@ -69,10 +69,6 @@ class TrainedWeights:
         """How many numbers the merged model has."""
         return sum(self.shards.size(saved) for saved in self._saved.values())
 
-    def dimensions(self, name: str) -> int:
-        """How many dimensions a tensor has; 2 for a matrix."""
-        return self.shards.dimensions(self._saved[name])
-
     def is_adapted(self, name: str) -> bool:
         """Whether an adapter is added to a tensor."""
         return name.removesuffix(".weight") in self._adapted
