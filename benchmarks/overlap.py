@@ -1,23 +1,18 @@
-"""Measures how much of the judging is hidden behind generation, on verl's trainer on a CPU.
+"""Measures how much of the judging is hidden behind the rest of a step, on verl's trainer on a CPU.
 
     python benchmarks/overlap.py --delays 0 0.05 0.1 --steps 4
 
 The same run again and again, but for how long a program takes to judge: a reward function that calls ours and then
 sleeps so many seconds, as many at a time as there are judge workers.  Asked for all at once, after the last sample
 is there, the delays of a step would take *samples × delay / workers* longer than without.  What of it does not show
-in the time from the first prompt to the last reward (verl's `timing_s/gen`) was hidden:
+in the time of a step was hidden, behind the generation of other samples and behind the models' passes over all:
 
-    hidden = 1 - (gen(delay) - gen(0)) / (samples × delay / workers)
+    hidden = 1 - (step(delay) - step(0)) / (samples × delay / workers)
 
-Behind the generation of other samples only as much as was done when the last sample was there; the rest behind verl
-storing samples one by one:
-
-    done meanwhile = 1 - after(delay) / (samples × delay / workers)
-
-`generate` is what decoding took (`rollout/generate_s/total`); `after` is the wait between the last sample's
-generation and the last sample's reward (`timing_s/verify`), in which verl stores samples too.  Medians over the steps,
-the first one left out because it warms up.  The model is warm-started for a few steps only, so that some of its
-programs end early and some late, and large enough to take seconds for a batch.
+`gen` is the time until all responses are there, of which decoding took `generate`; `verify` is the wait for verdicts
+after the passes (`timing_s/verify`).  Medians over the steps, the first one left out because it warms up.  The model
+is warm-started for a few steps only, so that some of its programs end early and some late, and large enough to take
+seconds for a batch.
 """
 
 from __future__ import annotations
@@ -112,15 +107,13 @@ def main() -> None:
             steps = steps_with(Path(name), delay, given)
             rows.append((delay, *(median(steps, key) for key in COLUMNS)))
     print(f"\n{given.batch} samples a step, {given.workers} judge workers, medians of {given.steps - 1} steps")
-    print("| delay s | delays / workers, s | step s | generate s | gen s | after s | hidden | done meanwhile |")
-    print("|---|---|---|---|---|---|---|---|")
-    without = rows[0][COLUMNS.index("timing_s/gen") + 1]
-    for delay, step_s, generate_s, gen_s, after_s in rows:
+    print("| delay s | delays / workers, s | step s | generate s | gen s | verify s | hidden |")
+    print("|---|---|---|---|---|---|---|")
+    without = rows[0][1]
+    for delay, step_s, *phases in rows:
         work_s = given.batch * delay / given.workers
-        shares = f"{1 - (gen_s - without) / work_s:.0%} | {1 - after_s / work_s:.0%}" if delay else " | "
-        print(
-            f"| {delay:g} | {work_s:.2f} | {step_s:.2f} | {generate_s:.2f} | {gen_s:.2f} | {after_s:.2f} | {shares} |"
-        )
+        hidden = f"{1 - (step_s - without) / work_s:.0%}" if delay else ""
+        print(f"| {delay:g} | {work_s:.2f} | {step_s:.2f} | {' | '.join(f'{s:.2f}' for s in phases)} | {hidden} |")
 
 
 def median(steps: list[StepMetrics], key: str) -> float:

@@ -35,7 +35,8 @@ def test_offloaded_weights_leave_the_gpu(monkeypatch: pytest.MonkeyPatch) -> Non
     let_go_of_offloaded_weights(fsdp_utils)
     layers = torch.nn.Sequential(*(torch.nn.Linear(2048, 2048) for _ in range(8)))
     size = sum(weight.numel() for weight in layers.parameters()) * 4
-    started = torch.cuda.memory_allocated()
+    torch.nn.functional.linear(*(torch.ones(64, 2048, device="cuda", dtype=torch.bfloat16) for _ in range(2)))
+    started = torch.cuda.memory_allocated()  # with cuBLAS's workspace, which stays
     model: Any = FullyShardedDataParallel(
         layers, device_id=0, use_orig_params=False, mixed_precision=MixedPrecision(param_dtype=torch.bfloat16)
     )

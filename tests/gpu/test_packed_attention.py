@@ -31,7 +31,7 @@ def qwen(attention: str, dtype: torch.dtype) -> Qwen2ForCausalLM:
 
 
 def relative(one: torch.Tensor, other: torch.Tensor) -> float:
-    return float((one.float() - other.float()).norm() / other.float().norm())
+    return float((one.float() - other.float()).norm().detach() / other.float().norm().detach())
 
 
 def test_logits_and_gradients_are_those_of_float32_samples_alone() -> None:
