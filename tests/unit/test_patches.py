@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 from importlib import metadata
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
 from code_rlvr.errors import VersionMismatch
 from code_rlvr.train import versions
-from code_rlvr.train.verl_patches import ask_the_sampler_for_tokens_only
+from code_rlvr.train.verl_patches import ask_the_sampler_for_tokens_only, critic_with_configured_attention
 
 pytest.importorskip("verl", reason="needs the training extra")
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
@@ -46,6 +48,30 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_a_patch_replaces_exists(module: str, name: str) -> None:
     assert hasattr(importlib.import_module(module), name)
+
+
+def test_a_new_critic_expects_nothing_and_a_trained_one_keeps_its_head(tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoConfig, Qwen2Config, Qwen2ForCausalLM
+
+    def load(folder: Path) -> Any:
+        config = AutoConfig.from_pretrained(folder, num_labels=1, classifier_dropout=0.0)
+        return module.load_valuehead_model(str(folder), torch.float32, config, False)
+
+    module = SimpleNamespace()
+    critic_with_configured_attention(module)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    written = Qwen2ForCausalLM(Qwen2Config(**sizes, num_key_value_heads=2, vocab_size=32))
+    written.save_pretrained(tmp_path / "written")
+    critic = load(tmp_path / "written")
+    tokens = torch.arange(8)[None]
+    assert critic(input_ids=tokens).logits.abs().max() == 0
+    trunk = critic.model.layers[0].mlp.up_proj.weight
+    assert torch.equal(trunk, written.model.layers[0].mlp.up_proj.weight)
+
+    torch.nn.init.normal_(critic.score.weight)
+    critic.save_pretrained(tmp_path / "trained")
+    assert torch.equal(load(tmp_path / "trained").score.weight, critic.score.weight)
 
 
 @pytest.fixture

@@ -74,18 +74,25 @@ def critic_with_configured_attention(module: Any) -> None:
     ``override_config.attn_implementation``; without flash-attn it then fails with the misleading advice
     to install trl.  A GPU without flash-attn needs this too.  Removed by: verl passing the configured
     attention on.
+
+    A head that the checkpoint does not have starts at zero, so that the first values are 0 everywhere: transformers'
+    random ones differ from token to token by more than all returns do, and that is what the first advantages then show.
     """
 
     def load_valuehead_model(local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool) -> Any:
         from transformers import AutoModelForTokenClassification  # noqa: PLC0415  heavy, only in the critic
 
-        return AutoModelForTokenClassification.from_pretrained(
+        model, loaded = AutoModelForTokenClassification.from_pretrained(
             local_path,
             dtype=torch_dtype,
             config=model_config,
             attn_implementation=getattr(model_config, "_attn_implementation", None) or "sdpa",
             trust_remote_code=trust_remote_code,
+            output_loading_info=True,
         )
+        for name in loaded["missing_keys"]:
+            model.get_parameter(name).data.zero_()
+        return model
 
     module.load_valuehead_model = load_valuehead_model
 
