@@ -18,7 +18,7 @@ from collections.abc import Callable
 import torch
 from verl.utils.experimental import torch_functional as verl_backend
 
-from code_rlvr.train.verl_patches import compile_fused_logits
+from code_rlvr.train.verl_patches_gpu import compile_fused_logits
 
 Pass = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 CHECKED = 1024

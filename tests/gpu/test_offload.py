@@ -29,7 +29,7 @@ def test_offloaded_weights_leave_the_gpu(monkeypatch: pytest.MonkeyPatch) -> Non
     from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
     from verl.utils import fsdp_utils
 
-    from code_rlvr.train.verl_patches import let_go_of_offloaded_weights
+    from code_rlvr.train.verl_patches_gpu import let_go_of_offloaded_weights
 
     monkeypatch.setattr(fsdp_utils, "offload_fsdp_model_to_cpu", fsdp_utils.offload_fsdp_model_to_cpu)
     let_go_of_offloaded_weights(fsdp_utils)

@@ -7,7 +7,7 @@ import torch
 from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 
 from code_rlvr.train.packed_attention import packed_attention
-from code_rlvr.train.verl_patches import PACKED_ATTENTION
+from code_rlvr.train.verl_patches_gpu import PACKED_ATTENTION
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
 from torch.distributed.fsdp._flat_param import FlatParamHandle
 
-from code_rlvr.train.verl_patches import let_go_of_offloaded_weights
+from code_rlvr.train.verl_patches_gpu import let_go_of_offloaded_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
 

@@ -10,7 +10,7 @@ from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 
 from code_rlvr.train import packed_attention
 from code_rlvr.train.packed_attention import borders
-from code_rlvr.train.verl_patches import PACKED_ATTENTION
+from code_rlvr.train.verl_patches_gpu import PACKED_ATTENTION
 
 LENGTHS = [5, 1, 9, 3]
 

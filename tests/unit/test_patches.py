@@ -13,7 +13,8 @@ import pytest
 
 from code_rlvr.errors import VersionMismatch
 from code_rlvr.train import versions
-from code_rlvr.train.verl_patches import ask_the_sampler_for_tokens_only, critic_with_configured_attention
+from code_rlvr.train.verl_patches import critic_with_configured_attention
+from code_rlvr.train.verl_patches_gpu import ask_the_sampler_for_tokens_only
 
 pytest.importorskip("verl", reason="needs the training extra")
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations

@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import Version
 
 from code_rlvr.train.config import TrainConfig
-from code_rlvr.train.verl_patches import PACKED_ATTENTION
+from code_rlvr.train.verl_patches_gpu import PACKED_ATTENTION
 
 Overrides = dict[str, Any]
 

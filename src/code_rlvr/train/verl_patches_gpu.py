@@ -1,0 +1,81 @@
+"""The changes to verl that only a run on GPUs needs: memory, attention, the output layer and vLLM.
+
+Each has the reason and what would remove it, as in `verl_patches`, which applies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+PACKED_ATTENTION = "torch_varlen"
+"""Name of `packed_attention` for transformers."""
+
+
+def attend_within_packed_samples(module: Any) -> None:
+    """Let ``attn_implementation`` be ``torch_varlen``.
+
+    Why: without flash-attn, transformers attends over packed samples with a mask of tokens × tokens.  Removed by:
+    transformers using torch's kernel for them.
+    """
+    from code_rlvr.train.packed_attention import packed_attention  # noqa: PLC0415  torch, loaded by transformers already
+
+    module.AttentionInterface.register(PACKED_ATTENTION, packed_attention)
+
+
+def let_go_of_offloaded_weights(module: Any) -> None:
+    """Free the GPU's memory when weights move to the CPU.
+
+    Why: with one rank, FSDP1 shards nothing, and the layers' weights are views into its flat ones.  verl moves the flat
+    ones and leaves the views, which hold the old memory until the next forward pass: after the start, and each time
+    that weights were sent to the sampler, a whole copy of the model stays on the GPU.  Removed by: torch refreshing
+    the views without ``use_orig_params`` as well, or verl doing it.
+    """
+    original: Callable[..., None] = module.offload_fsdp_model_to_cpu
+
+    def offload_fsdp_model_to_cpu(model: Any, empty_cache: bool = True) -> None:
+        import torch  # noqa: PLC0415  loaded already, where this is called
+
+        if module.fsdp_version(model) != 1:
+            original(model, empty_cache)
+            return
+        original(model, empty_cache=False)
+        with torch.no_grad():
+            for handle in model._all_handles:
+                if not handle._use_orig_params and not handle.is_sharded(handle.flat_param):
+                    handle._use_unsharded_views(as_params=False)
+        if empty_cache:
+            module.get_torch_device().empty_cache()
+
+    module.offload_fsdp_model_to_cpu = offload_fsdp_model_to_cpu
+
+
+def ask_the_sampler_for_tokens_only(module: Any) -> None:
+    """Have vLLM hand over the tokens of a response once, when it is complete, and no text.
+
+    Why: verl reads nothing but the tokens of the last output.  By default vLLM decodes every token, and once more for
+    its log probability, and wakes verl up for each; the process that does so is slower than the GPU if the model is
+    small.  Not for a trainer that stops responses half-way; verl's synchronous one, the only one used here, does not.
+    Removed by: verl asking so.
+    """
+    from vllm.sampling_params import RequestOutputKind  # noqa: PLC0415  heavy, and loaded by the module already
+
+    original: Callable[..., Any] = module.SamplingParams
+
+    def sampling_params(**given: Any) -> Any:
+        tokens_only = {"detokenize": bool(given.get("stop")), "output_kind": RequestOutputKind.FINAL_ONLY}
+        return original(**{**tokens_only, **given})
+
+    module.SamplingParams = sampling_params
+
+
+def compile_fused_logits(module: Any) -> None:
+    """Compile what verl does with a chunk of the output layer: log-probabilities, entropies, gradients.
+
+    Why: with a vocabulary of 150,000 tokens each of its operations goes through memory with hundreds of megabytes;
+    compiled, several become one.  Removed by: verl compiling them.
+    """
+    import torch  # noqa: PLC0415  loaded by the module already
+
+    for name in ("_fused_linear_for_ppo_fwd", "_fused_linear_for_ppo_bwd"):
+        setattr(module, name, torch.compile(getattr(module, name)))
