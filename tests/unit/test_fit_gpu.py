@@ -22,14 +22,19 @@ HALF_BILLION = {
 }
 
 
-def settled(folder: Path, monkeypatch: pytest.MonkeyPatch, card_gib: float | None, *words: str) -> list[bool | None]:
-    """Checkpointing, offload of actor, critic and reference, on a card of so many GiB."""
+def fitted(folder: Path, monkeypatch: pytest.MonkeyPatch, card_gib: float | None, *words: str) -> TrainConfig:
+    """The preset for one GPU on a card of so many GiB."""
     (folder / "config.json").write_text(json.dumps(HALF_BILLION))
     with (folder / "model.safetensors").open("wb") as file:
         file.truncate(2 * 494_000_000)
     monkeypatch.setattr(module, "list_gpus", lambda: [] if card_gib is None else [card_gib])
     base = find_preset("single-gpu-0.5b")
-    config = fit_gpu(load_config(TrainConfig, None, [f"model={folder}", *words], base=base))
+    return fit_gpu(load_config(TrainConfig, None, [f"model={folder}", *words], base=base))
+
+
+def settled(folder: Path, monkeypatch: pytest.MonkeyPatch, card_gib: float | None, *words: str) -> list[bool | None]:
+    """Checkpointing, offload of actor, critic and reference, on a card of so many GiB."""
+    config = fitted(folder, monkeypatch, card_gib, *words)
     return [
         config.actor.gradient_checkpointing,
         config.actor.offload,
@@ -70,3 +75,26 @@ def test_a_model_that_is_not_there_is_left_to_preflight(monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "list_gpus", lambda: [80.0])
     config = load_config(TrainConfig, None, [f"model={tmp_path / 'none'}"], base=find_preset("single-gpu-0.5b"))
     assert fit_gpu(config).actor.offload is True
+
+
+@pytest.mark.parametrize(
+    ("card_gib", "words", "tokens"),
+    [
+        (141, [], 32_768),
+        (141, ["actor.micro_batch_tokens=8192"], 8192),
+        (141, ["actor.offload=true"], 32_768),
+        (141, ["data.max_response_tokens=40000"], 40_512),
+        (48, [], 16_384),
+        (24, [], 16_384),
+        (None, [], 16_384),
+    ],
+)
+def test_passes_are_large_where_nothing_has_to_be_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, card_gib: float | None, words: list[str], tokens: int
+) -> None:
+    assert fitted(tmp_path, monkeypatch, card_gib, *words).actor.micro_batch_tokens == tokens
+
+
+def test_passes_of_a_cpu_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = fitted(tmp_path, monkeypatch, None, "trainer.device=cpu", "rollout.engine=hf")
+    assert found.actor.micro_batch_tokens == 16_384

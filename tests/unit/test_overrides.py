@@ -10,6 +10,7 @@ import pytest
 
 from code_rlvr.config import load_config
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.fit_gpu import fit_gpu
 from code_rlvr.train.overrides import verl_overrides
 from code_rlvr.train.presets import find_preset, preset_names
 
@@ -84,7 +85,7 @@ def test_every_preset_composes_and_passes_verls_own_validation(preset: str, mode
     from verl.utils.config import validate_config
 
     words = [f"model={model}", "data.train_file=t.parquet"]
-    config = load_config(TrainConfig, None, words, base=find_preset(preset))
+    config = fit_gpu(load_config(TrainConfig, None, words, base=find_preset(preset)))
     if config.critic.model:  # on the hub
         config = config.model_copy(update={"critic": config.critic.model_copy(update={"model": str(model)})})
     with initialize_config_module("verl.trainer.config", version_base=None):
@@ -98,6 +99,28 @@ def test_every_preset_composes_and_passes_verls_own_validation(preset: str, mode
 def test_updates_compute_an_entropy_only_where_it_is_part_of_the_loss() -> None:
     # verl adds the case of a coefficient itself; actor/entropy comes from the pass for old log-probabilities.
     assert composed("m").actor_rollout_ref.actor.calculate_entropy is False  # type: ignore[attr-defined]
+
+
+def critics_engine(*words: str) -> object:
+    """What the critic's engine is told, by the lines of verl's trainer that tell it."""
+    from verl.utils.config import omega_conf_to_dataclass
+
+    critic = omega_conf_to_dataclass(composed("m", *words).critic)  # type: ignore[attr-defined]
+    critic.engine.infer_max_token_len_per_gpu = critic.ppo_infer_max_token_len_per_gpu
+    critic.engine.max_token_len_per_gpu = critic.ppo_infer_max_token_len_per_gpu
+    return critic.engine
+
+
+def test_the_critics_passes_are_of_so_many_tokens_as_the_actors(model: Path) -> None:
+    engine = critics_engine(f"critic.model={model}", "actor.micro_batch_tokens=4096")
+    assert engine.use_dynamic_bsz
+    assert engine.max_token_len_per_gpu == engine.infer_max_token_len_per_gpu == 4096
+
+
+def test_the_critics_passes_are_of_so_many_samples_as_the_actors(model: Path) -> None:
+    engine = critics_engine(f"critic.model={model}", "actor.micro_batch=16", "actor.mini_batch=16")
+    assert not engine.use_dynamic_bsz
+    assert engine.micro_batch_size_per_gpu == engine.infer_micro_batch_size_per_gpu == 16
 
 
 def test_words_for_verl_come_last() -> None:

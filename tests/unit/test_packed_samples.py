@@ -121,7 +121,7 @@ def test_tensors_that_are_not_packed_are_left_to_verl() -> None:
     assert torch.equal(pick_samples(_jagged([1, 2]), [1]).values(), torch.tensor([1, 2]))
 
 
-def test_a_pass_fetches_tensors_only() -> None:
+def test_a_pass_fetches_what_a_model_reads() -> None:
     import asyncio
 
     from transfer_queue.metadata import BatchMeta, KVBatchMeta
@@ -129,7 +129,11 @@ def test_a_pass_fetches_tensors_only() -> None:
     from code_rlvr.train.verl_patches import leave_objects_in_the_store
 
     # As the store describes the second batch of a partition: of what is a tensor only the dtype is left.
-    schema = {"input_ids": {"dtype": torch.int64, "is_non_tensor": None}, "raw_prompt": {"dtype": None}}
+    schema = {
+        "input_ids": {"dtype": torch.int64, "is_non_tensor": None},
+        "raw_prompt": {"dtype": None},
+        "entropy": {"dtype": torch.float32},
+    }
     stored = BatchMeta([0], ["train"], field_schema=schema, extra_info={"temperature": 1.0})
 
     async def ask(_meta: KVBatchMeta) -> BatchMeta:
@@ -142,5 +146,5 @@ def test_a_pass_fetches_tensors_only() -> None:
     assert found.field_names == ["input_ids"]
     assert found.extra_info == {"temperature": 1.0}
     # What verl's store returns after a pass names every field, objects too.
-    named = KVBatchMeta(keys=["a"], tags=[{}], partition_id="train", fields=["input_ids", "raw_prompt"])
+    named = KVBatchMeta(keys=["a"], tags=[{}], partition_id="train", fields=["input_ids", "raw_prompt", "entropy"])
     assert asyncio.run(module.async_kv_batch_meta2batch_meta(named)).field_names == ["input_ids"]

@@ -29,6 +29,7 @@ from code_rlvr.errors import (
 from code_rlvr.ground_truth import Tests
 from code_rlvr.train import preflight
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.train.fit_gpu import fit_gpu
 from code_rlvr.train.preflight import (
     check_training,
     cluster,
@@ -408,7 +409,7 @@ def test_batches_that_verl_could_not_divide_are_refused(words: list[str], messag
 
 def test_every_preset_passes_the_checks_of_its_settings() -> None:
     for preset in preset_names():
-        config = load_config(TrainConfig, None, [], base=find_preset(preset))
+        config = fit_gpu(load_config(TrainConfig, None, [], base=find_preset(preset)))
         settings.check_limits(config)
         settings.check_batches(config)
         judging.check_reward(config)

@@ -1,4 +1,4 @@
-"""Which ways of saving a GPU's memory a run takes: the cheapest that suffice, by the estimate of `preflight.gpu`.
+"""Which ways of saving a GPU's memory a run takes, and how large its passes are, by the estimate of `preflight.gpu`.
 
 Covered: settings that were left open.  Not covered: what was set, which stays; runs that fit in no way (`preflight`).
 """
@@ -14,6 +14,8 @@ from code_rlvr.train.preflight.gpu import estimate, list_gpus
 
 MARGIN = 0.85
 """Share of a GPU that may be planned with: estimates are off, and allocators leave gaps."""
+PASS_TOKENS, LARGE_PASS_TOKENS = 16_384, 32_768
+"""Tokens of a pass where they were left open, and where there is room to spare."""
 
 
 class Saving(NamedTuple):
@@ -41,14 +43,23 @@ def fit_gpu(config: TrainConfig) -> TrainConfig:
 
     Returns:
         The run with the first of `SAVINGS` that fits its GPUs, with the last if none does or no GPU is seen,
-        and with the first on a CPU.
+        and with the first on a CPU.  Large passes are taken with the first only: any saving costs more than they gain.
     """
+    large = config
+    if config.actor.micro_batch_tokens == 0:
+        config, large = _in_passes_of(config, PASS_TOKENS), _in_passes_of(config, LARGE_PASS_TOKENS)
     if config.trainer.device == "cpu":
         return _with(config, SAVINGS[0])
     known = (Path(config.model) / "config.json").is_file()  # if not, `preflight` says so
     cards = list_gpus()[: config.trainer.gpus_per_node] if known else []
-    tries = [_with(config, saving) for saving in SAVINGS]
+    tries = [_with(large, SAVINGS[0]), *(_with(config, saving) for saving in SAVINGS)]
     return next((one for one in tries if cards and _fits(one, min(cards))), tries[-1])
+
+
+def _in_passes_of(config: TrainConfig, tokens: int) -> TrainConfig:
+    longest = config.data.max_prompt_tokens + config.data.max_response_tokens
+    actor = config.actor.model_copy(update={"micro_batch_tokens": max(tokens, longest)})
+    return config.model_copy(update={"actor": actor})
 
 
 def _fits(config: TrainConfig, card_gib: float) -> bool:

@@ -106,8 +106,8 @@ def _batches(config: TrainConfig) -> Overrides:
             part[f"actor_rollout_ref.{role}.{dynamic}"] = True
             part[f"actor_rollout_ref.{role}.{prefix}_max_token_len_per_gpu"] = actor.micro_batch_tokens
         part["critic.use_dynamic_bsz"] = True
-        part["critic.ppo_max_token_len_per_gpu"] = actor.micro_batch_tokens
-        part["critic.forward_max_token_len_per_gpu"] = actor.micro_batch_tokens
+        # The trainer reads this name, of both kinds of pass, and no other; without it they are of 32,768 tokens.
+        part["+critic.ppo_infer_max_token_len_per_gpu"] = actor.micro_batch_tokens
         return part
     samples = min(actor.micro_batch, actor.mini_batch * config.rollout.samples_per_prompt)
     return part | {
@@ -115,6 +115,10 @@ def _batches(config: TrainConfig) -> Overrides:
         "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": actor.micro_batch,
         "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu": actor.micro_batch,
         "critic.ppo_micro_batch_size_per_gpu": samples,
+        # What is said of the critic does not reach its engine, which would make batches of so many tokens.
+        "+critic.fsdp.use_dynamic_bsz": False,
+        "+critic.fsdp.micro_batch_size_per_gpu": samples,
+        "+critic.fsdp.infer_micro_batch_size_per_gpu": actor.micro_batch,
     }
 
 

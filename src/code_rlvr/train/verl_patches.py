@@ -144,8 +144,12 @@ def wait_for_verdicts(module: Any) -> None:
     module.PPOTrainer._compute_advantage = compute_advantage
 
 
+READ_BY_NO_MODEL = frozenset({"dummy_tensor", "entropy", "log_probs", "rm_scores", "token_level_rewards"})
+"""Tensors in verl's store for the trainer alone: what passes put out, and what advantages are made of."""
+
+
 def leave_objects_in_the_store(module: Any) -> None:
-    """Let a model's passes fetch tensors only.
+    """Let a model's passes fetch tensors only, and of these what one of them may read.
 
     Why: verl asks its store for every field of the samples, chats, tests and verdicts among them, though the models
     read none of them; it then splits and copies these objects one by one for each micro-batch, which takes longer than
@@ -160,6 +164,7 @@ def leave_objects_in_the_store(module: Any) -> None:
         batch = await original(every)
         # Of a partition's second batch the store no longer says is_non_tensor; what has a dtype is a tensor.
         tensors = [name for name, about in batch.field_schema.items() if about["dtype"] is not None]
+        tensors = [name for name in tensors if name not in READ_BY_NO_MODEL]
         if meta.fields is not None:
             tensors = [name for name in tensors if name in meta.fields]
         extra = batch.extra_info
