@@ -19,6 +19,7 @@ from code_rlvr.train.verl_patches_gpu import (
     ask_the_sampler_for_tokens_only,
     attend_within_packed_samples,
     compile_fused_logits,
+    find_adapters_in_wrapped_layers,
     let_go_of_offloaded_weights,
 )
 from code_rlvr.train.versions import check_verl
@@ -227,6 +228,7 @@ def apply_for_gpu() -> None:
     _apply_for_all()
     when_imported("transformers.modeling_utils")(attend_within_packed_samples)
     when_imported("verl.utils.fsdp_utils")(let_go_of_offloaded_weights)
+    when_imported("verl.utils.fsdp_utils")(find_adapters_in_wrapped_layers)
     when_imported("verl.utils.experimental.torch_functional")(compile_fused_logits)
     when_imported("verl.workers.rollout.vllm_rollout.vllm_async_server")(ask_the_sampler_for_tokens_only)
 

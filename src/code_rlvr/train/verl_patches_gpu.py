@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from code_rlvr.errors import TrainingError
+
 PACKED_ATTENTION = "torch_varlen"
 """Name of `packed_attention` for transformers."""
 
@@ -48,6 +50,33 @@ def let_go_of_offloaded_weights(module: Any) -> None:
             module.get_torch_device().empty_cache()
 
     module.offload_fsdp_model_to_cpu = offload_fsdp_model_to_cpu
+
+
+def find_adapters_in_wrapped_layers(fsdp_utils: Any) -> None:
+    """Send the sampler the adapters, by the names that they had before FSDP wrapped the layers.
+
+    Why: verl asks peft for them, which looks for them by the names of modules.  FSDP1 adds a part of its own to these,
+    and peft 0.21 finds none.  vLLM fails over an adapter without weights, and verl waits for it for ever.  Removed by:
+    verl or peft leaving FSDP's part out of the names.
+    """
+    original: Callable[..., Any] = fsdp_utils.collect_lora_params
+
+    def collect_lora_params(module: Any, layered_summon: bool, base_sync_done: bool) -> Any:
+        if fsdp_utils.fsdp_version(module) != 1 or not base_sync_done:
+            return original(module=module, layered_summon=layered_summon, base_sync_done=base_sync_done)
+        with fsdp_utils.FSDP.summon_full_params(module, writeback=False):
+            found = {
+                name.replace("_fsdp_wrapped_module.", "").replace(".default.", "."): weight.detach().to(
+                    "cpu", copy=True
+                )
+                for name, weight in module.named_parameters()
+                if "lora_" in name
+            }
+        if not found:
+            raise TrainingError("the model has no adapters that could be sent to the sampler")
+        return found
+
+    fsdp_utils.collect_lora_params = collect_lora_params
 
 
 def ask_the_sampler_for_tokens_only(module: Any) -> None:
