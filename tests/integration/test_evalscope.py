@@ -109,7 +109,7 @@ def evaluate(folder: Path, url: str, name: str, benchmark: Benchmark, samples: i
     rows.write(piece.rows)
     job = a_job(folder, url, (piece,), samples)
     run_job(job, folder / "job.json", PYTHON, folder / "log.txt", lambda done: None)
-    expected = Expected(rows.problem_ids, dict.fromkeys(rows.problem_ids, name), samples, 0, "f")
+    expected = Expected(rows.problem_ids, dict.fromkeys(rows.problem_ids, name), samples, 0, "f", batch=1)
     records = read_records(piece, expected)
     read_report(piece, records)  # its number is that of the samples, or it is refused
     return records

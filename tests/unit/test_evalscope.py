@@ -231,6 +231,7 @@ def leave_results(folder: Path, scores: list[dict], figure: float) -> tuple[Piec
         {
             "choices": [{"message": {"content": "```python\nprint(1)\n```"}, "stop_reason": "max_tokens"}],
             "usage": {"output_tokens": 7},
+            "time": 20.0,
         }
         for _ in scores
     ]
@@ -242,7 +243,7 @@ def leave_results(folder: Path, scores: list[dict], figure: float) -> tuple[Piec
     metric = {"identity": {"name": "accuracy", "aggregation": "mean", "dimensions": {}}, "score": figure}
     (folder / "reports/model/code_rlvr_humaneval.json").write_text(json.dumps({"metrics": [metric]}))
     ids = tuple(f"p{i}" for i in range(len(scores)))
-    return piece, Expected(ids, dict.fromkeys(ids, "group"), samples=1, seed=0, fingerprint="f")
+    return piece, Expected(ids, dict.fromkeys(ids, "group"), samples=1, seed=0, fingerprint="f", batch=4)
 
 
 def a_score(number: int, verdict: str) -> dict:
@@ -261,6 +262,7 @@ def test_samples_are_read_with_what_our_judge_said(tmp_path):
     assert [record.verdict for record in records] == [Verdict.ACCEPTED, Verdict.TIME_LIMIT_EXCEEDED]
     assert [record.problem_id for record in records] == ["p0", "p1"]
     assert (records[0].tokens, records[0].truncated, records[0].fenced) == (7, True, True)
+    assert records[0].generate_s == 5.0  # four were drawn at once
     assert read_report(piece, records)["evalscope mean accuracy"] == "0.5000"
 
 
@@ -287,13 +289,13 @@ def test_samples_of_other_problems_are_refused(tmp_path):
 def test_a_missing_sample_is_not_passed_over(tmp_path):
     piece, _ = leave_results(tmp_path, [a_score(0, "ACCEPTED")], 1.0)
     with pytest.raises(DataError, match="lacks sample 1"):
-        read_records(piece, Expected(("p0", "p1"), {"p0": "", "p1": ""}, 1, 0, "f"))
+        read_records(piece, Expected(("p0", "p1"), {"p0": "", "p1": ""}, 1, 0, "f", batch=1))
 
 
 def test_a_missing_file_is_told(tmp_path):
     piece = Piece(benchmark="gsm8k", rows=tmp_path / "rows.jsonl", folder=tmp_path)
     with pytest.raises(DataError, match="start anew"):
-        read_records(piece, Expected(("p0",), {"p0": ""}, 1, 0, "f"))
+        read_records(piece, Expected(("p0",), {"p0": ""}, 1, 0, "f", batch=1))
     with pytest.raises(DataError, match="no report"):
         read_report(piece, [])
 

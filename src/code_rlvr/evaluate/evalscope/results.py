@@ -38,6 +38,7 @@ class Expected:
         samples: How many of each problem.
         seed: Of the evaluation.
         fingerprint: See `SampleRecord`.
+        batch: How many samples were drawn at once, each of which EvalScope gives all the seconds that it waited.
     """
 
     problem_ids: tuple[str, ...]
@@ -45,6 +46,7 @@ class Expected:
     samples: int
     seed: int
     fingerprint: str
+    batch: int
 
 
 def read_records(piece: Piece, expected: Expected) -> list[SampleRecord]:
@@ -101,7 +103,7 @@ def _record(
         fault=None
         if verdict
         else str(told.get("fault") or told.get(str(score["main_score_name"])) or "EvalScope gave no score"),
-        generate_s=output.get("time") or 0.0,
+        generate_s=(output.get("time") or 0.0) / expected.batch,
         judge_s=told.get("judge_s", 0.0),
     )
 

@@ -242,7 +242,9 @@ class _Side:
     def _score(self, piece: Piece, one: _Asked, check: TrainingCheck, name: str) -> Scores:
         fingerprint = piece.folder.name
         settings = self.settings
-        expected = Expected(one.rows.problem_ids, one.groups, settings.samples, settings.seed, fingerprint)
+        expected = Expected(
+            one.rows.problem_ids, one.groups, settings.samples, settings.seed, fingerprint, settings.batch
+        )
         records = read_records(piece, expected)
         reported = read_report(piece, records)
         with SampleFile(self.out / f"{name}.samples.jsonl", overwrite=True) as file:
