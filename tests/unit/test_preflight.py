@@ -377,6 +377,23 @@ def test_a_word_for_verl_that_is_no_override_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    "word",
+    [
+        "+actor_rollout_ref.rollout.agent.agent_loop_manager_class=a.B",
+        "~actor_rollout_ref.rollout.agent",
+        "trainer.v1.sampler={}",
+        "trainer.v1.sampler.custom_sampler.name=Other",
+        "reward.custom_reward_function.path=/other.py",
+    ],
+)
+def test_a_word_for_verl_that_takes_away_what_a_run_needs_is_refused(word: str) -> None:
+    pytest.importorskip("hydra")
+    with pytest.raises(ConfigError, match=r"which code-rlvr sets \(.*\); leave it out"):
+        machine.check_words([word])
+    machine.check_words(["actor_rollout_ref.rollout.agent.num_workers=2", "reward.num_workers=2"])
+
+
+@pytest.mark.parametrize(
     ("word", "message"),
     [
         ("reward.time_limit_s=inf", r"reward\.time_limit_s=inf is no bound"),

@@ -47,11 +47,19 @@ def check_loggers(names: Iterable[str]) -> None:
         )
 
 
+OURS = {
+    "actor_rollout_ref.rollout.agent.agent_loop_manager_class": "it hands the verdicts over",
+    "trainer.v1.sampler.custom_sampler": "it counts the samples and gives them their rewards",
+    "reward.custom_reward_function": "reward.file names one of your own",
+}
+"""Words of verl's that a run sets and cannot do without, and what for."""
+
+
 def check_words(words: Sequence[str]) -> None:
-    """Check that words for verl are overrides at all.
+    """Check that words for verl are overrides at all, and leave alone what a run cannot do without.
 
     Raises:
-        ConfigError: One is not.
+        ConfigError: One is not, or does not.
     """
     if not words:
         return
@@ -60,10 +68,13 @@ def check_words(words: Sequence[str]) -> None:
 
     for word in words:
         try:
-            OverridesParser.create().parse_override(word)
+            key = str(OverridesParser.create().parse_override(word).key_or_group)
         except HydraException as error:
             reason = str(error).splitlines()[0]
             raise ConfigError(f"{word!r} is no override for verl, as key=value is: {reason}") from None
+        for ours, what in OURS.items():
+            if f"{ours}.".startswith(f"{key}.") or key.startswith(f"{ours}."):
+                raise ConfigError(f"{word!r} changes {ours}, which code-rlvr sets ({what}); leave it out")
 
 
 def _has_netrc_entry(host: str) -> bool:
