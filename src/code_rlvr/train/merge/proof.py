@@ -71,12 +71,12 @@ def prove_merged(folder: Path, weights: TrainedWeights, trained: Path) -> Proof:
         ModelError: Training diverged, or the folder does not load or generate.
     """
     compared = compare_tensors(folder, weights, _tied(_architecture(trained)))
-    return _compare_logits(folder, weights, trained, compared)
+    return Proof(compared, *_compare_logits(folder, weights, trained, rounded=True))
 
 
 def prove_adapter(folder: Path, weights: TrainedWeights, trained: Path) -> Proof:
     """Prove that the adapters in a folder make the model that it names the trained one; errors as `prove_merged`."""
-    return _compare_logits(folder, weights, trained, compared=0)
+    return Proof(0, *_compare_logits(folder, weights, trained, rounded=False))
 
 
 def compare_tensors(folder: Path, weights: TrainedWeights, tied: dict[str, str]) -> int:
@@ -227,11 +227,12 @@ def _unround(model: Any, folder: Path, weights: TrainedWeights) -> Any:
     return model
 
 
-def _compare_logits(folder: Path, weights: TrainedWeights, trained: Path, compared: int) -> Proof:
+def _compare_logits(folder: Path, weights: TrainedWeights, trained: Path, *, rounded: bool) -> tuple[float, float]:
+    """The largest difference of a logit and the relative one; if the folder is `rounded`, as if it were not."""
     tokens = _same_tokens(folder, trained)
     # Each model is gone before the next one comes: neither may have a name here.
     expected = _logits(_fill(_architecture(trained), weights), tokens)
-    found = _logits(_unround(_load(folder), folder, weights) if compared else _load(folder), tokens)
+    found = _logits(_unround(_load(folder), folder, weights) if rounded else _load(folder), tokens)
     if found.shape != expected.shape:
         raise TrainingError(f"{folder} gives logits of {tuple(found.shape)}, trained were {tuple(expected.shape)}")
     difference = found - expected
@@ -241,4 +242,4 @@ def _compare_logits(folder: Path, weights: TrainedWeights, trained: Path, compar
             f"{folder} is not the model that was trained: before rounding its logits differ by {relative:.3g} of their "
             f"spread, not by {SAME_LOGITS:g} at most"
         )
-    return Proof(compared, float(difference.abs().max()), relative)
+    return float(difference.abs().max()), relative
