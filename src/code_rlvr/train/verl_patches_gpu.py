@@ -65,16 +65,12 @@ def find_adapters_in_wrapped_layers(fsdp_utils: Any) -> None:
         if fsdp_utils.fsdp_version(module) != 1 or not base_sync_done:
             return original(module=module, layered_summon=layered_summon, base_sync_done=base_sync_done)
         with fsdp_utils.FSDP.summon_full_params(module, writeback=False):
-            found = {
-                name.replace("_fsdp_wrapped_module.", "").replace(".default.", "."): weight.detach().to(
-                    "cpu", copy=True
-                )
-                for name, weight in module.named_parameters()
-                if "lora_" in name
-            }
-        if not found:
+            adapters = {name: weight for name, weight in module.named_parameters() if "lora_" in name}
+            adapters = {name: weight.detach().to("cpu", copy=True) for name, weight in adapters.items()}
+        if not adapters:
             raise TrainingError("the model has no adapters that could be sent to the sampler")
-        return found
+        wrapped, name_of_adapter = "_fsdp_wrapped_module.", ".default."
+        return {name.replace(wrapped, "").replace(name_of_adapter, "."): weight for name, weight in adapters.items()}
 
     fsdp_utils.collect_lora_params = collect_lora_params
 
