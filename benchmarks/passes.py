@@ -44,8 +44,7 @@ def configuration(words: list[str]) -> tuple[TrainConfig, Any]:
     parser.add_argument("--config", type=Path)
     options, given = parser.parse_known_args(words)
     base = find_preset(options.preset) if options.preset else None
-    config = load_config(TrainConfig, options.config, ["data.train_file=none", *given], base=base)
-    config = fit_gpu(config)
+    config = fit_gpu(load_config(TrainConfig, options.config, ["data.train_file=none", *given], base=base))
     from hydra import compose, initialize_config_module  # noqa: PLC0415  behind the settings of the environment
 
     with initialize_config_module("verl.trainer.config", version_base=None):

@@ -43,7 +43,8 @@ def fit_gpu(config: TrainConfig) -> TrainConfig:
 
     Returns:
         The run with the first of `SAVINGS` that fits its GPUs, with the last if none does or no GPU is seen,
-        and with the first on a CPU.  Large passes are taken with the first only: any saving costs more than they gain.
+        and with the first on a CPU.  If the tokens of a pass were left open, passes are large only where they fit with
+        the first: any saving costs more than large passes gain.
     """
     large = config
     if config.actor.micro_batch_tokens == 0:
