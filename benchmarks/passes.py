@@ -6,8 +6,9 @@
 The work is verl's: the workers of actor and critic, configured as `code-rlvr train` with the words behind `--` would
 have them, get one made-up batch, of random tokens and of random lengths around the given ones.  The passes: the actor's
 log-probabilities, the critic's values, an update of either.  Seconds are medians of passes after those that warm up,
-the device's work done.  With `--profile`, `busy` is the share of a pass in which the GPU computes, by torch's profiler
-in one more pass, and the file tells where the time of that pass went, and of another in Python.
+the device's work done; `GiB` is the most memory of the GPU that tensors took meanwhile.  With `--profile`, `busy` is
+the share of a pass in which the GPU computes, by torch's profiler in one more pass, and the file tells where the time
+of that pass went, and of another in Python.
 """
 
 from __future__ import annotations
@@ -202,22 +203,26 @@ def main() -> None:
     actor, critic = workers(verl_config)
     batch = made_up_batch(options, actor.model_config.hf_config.vocab_size)
     print(f"{batch['input_ids'].values().numel():,} tokens, {torch.get_num_threads()} threads, {device}")
-    print("| pass | seconds | from | to | busy |\n|---|---|---|---|---|")
+    print("| pass | seconds | from | to | GiB | busy |\n|---|---|---|---|---|---|")
     for name, call in passes(actor, critic, config).items():
         seconds = []
+        if device == "cuda":
+            torch.cuda.reset_peak_memory_stats()
         for _ in range(options.warm_up + options.repeats):
             given = batch.copy()
             started = clock(device)
             call(given)
             seconds.append(clock(device) - started)
         seconds = seconds[options.warm_up :]
-        median, share = statistics.median(seconds), "–"
+        median, share, peak = statistics.median(seconds), "–", "–"
+        if device == "cuda":
+            peak = f"{torch.cuda.max_memory_allocated() / 2**30:.1f}"
         if options.profile:
             busy, tables = profiled(lambda call=call: call(batch.copy()), device)
             share = f"{busy / median:.0%}" if device == "cuda" else "–"
             with options.profile.open("a", encoding="utf-8") as file:
                 file.write(f"# {name}\n{tables}\n")
-        print(f"| {name} | {median:.3f} | {min(seconds):.3f} | {max(seconds):.3f} | {share} |", flush=True)
+        print(f"| {name} | {median:.3f} | {min(seconds):.3f} | {max(seconds):.3f} | {peak} | {share} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ def packed_attention(
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
     *,
-    position_ids: torch.Tensor,
+    position_ids: torch.Tensor | None = None,
+    packed: tuple[torch.Tensor, int] | None = None,
     scaling: float | None = None,
     dropout: float = 0.0,
     sliding_window: int | None = None,
@@ -64,7 +65,8 @@ def packed_attention(
         key: Shape [1, groups, tokens, size of a head]; as many heads share a group as it takes.
         value: As `key`.
         attention_mask: None; a mask would mean padding.
-        position_ids: See `borders`.
+        position_ids: See `borders`; not needed with these.
+        packed: What `borders` returns, where it is known already; the length may be more than the longest sample's.
         scaling: Factor of the products; one over the root of a head's size when None.
         dropout: Must be 0.
         sliding_window: How many tokens back one can see, itself included; all when None.
@@ -77,7 +79,11 @@ def packed_attention(
     """
     if query.shape[0] != 1 or attention_mask is not None or dropout:
         raise ValueError("torch_varlen is for packed samples without padding or dropout; use attn_implementation=sdpa")
-    edges, longest = borders(position_ids)
+    if packed is None:
+        if position_ids is None:
+            raise ValueError("torch_varlen needs position_ids, or the borders between samples")
+        packed = borders(position_ids)
+    edges, longest = packed
     rows = [states.squeeze(0).transpose(0, 1) for states in (query, key, value)]
     window = (-1 if sliding_window is None else sliding_window - 1, 0)
     attended = _kernel(*rows, edges, edges, longest, longest, scale=scaling, window_size=window, **_GROUPED)

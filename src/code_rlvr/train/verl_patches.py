@@ -18,6 +18,7 @@ from wrapt import when_imported
 from code_rlvr.train.verl_patches_gpu import (
     ask_the_sampler_for_tokens_only,
     attend_within_packed_samples,
+    compile_decoder_layers,
     compile_fused_logits,
     find_adapters_in_wrapped_layers,
     let_go_of_offloaded_weights,
@@ -230,6 +231,7 @@ def apply_for_gpu() -> None:
     when_imported("verl.utils.fsdp_utils")(let_go_of_offloaded_weights)
     when_imported("verl.utils.fsdp_utils")(find_adapters_in_wrapped_layers)
     when_imported("verl.utils.experimental.torch_functional")(compile_fused_logits)
+    when_imported("verl.workers.engine.fsdp.transformer_impl")(compile_decoder_layers)
     when_imported("verl.workers.rollout.vllm_rollout.vllm_async_server")(ask_the_sampler_for_tokens_only)
 
 

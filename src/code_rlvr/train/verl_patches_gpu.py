@@ -104,3 +104,22 @@ def compile_fused_logits(module: Any) -> None:
 
     for name in ("_fused_linear_for_ppo_fwd", "_fused_linear_for_ppo_bwd"):
         setattr(module, name, torch.compile(getattr(module, name)))
+
+
+def compile_decoder_layers(module: Any) -> None:
+    """Compile the layers of models with packed samples and without adapters, all weights of a layer at once.
+
+    Why: of a small model the GPU waits for Python between the operations of a layer.  verl has no such setting for
+    FSDP; ours follows its ``use_torch_compile``.  Removed by: verl compiling layers.
+    """
+    from code_rlvr.train.compiled_layers import compile_layers  # noqa: PLC0415  torch, loaded by the module already
+
+    original: Callable[..., Any] = module.FSDPEngine._build_fsdp_module
+
+    def build_fsdp_module(self: Any, model: Any) -> Any:
+        packed = model.config._attn_implementation == PACKED_ATTENTION
+        if packed and self.engine_config.use_torch_compile and not hasattr(model, "peft_config"):
+            compile_layers(model)
+        return original(self, model)
+
+    module.FSDPEngine._build_fsdp_module = build_fsdp_module
