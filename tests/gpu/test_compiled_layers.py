@@ -10,7 +10,10 @@ from code_rlvr.train.compiled_layers import compile_layers
 from code_rlvr.train.packed_attention import packed_attention
 from code_rlvr.train.verl_patches_gpu import PACKED_ATTENTION
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of what torch's compiler imports
+]
 
 TOLERANCE = 0.03
 """Relative; see `test_packed_attention`."""
