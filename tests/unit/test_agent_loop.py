@@ -11,7 +11,10 @@ import pytest
 pytest.importorskip("verl.trainer.ppo.v1", reason="needs the training extra")
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
 
+import hydra  # noqa: E402
+from omegaconf import OmegaConf  # noqa: E402
 from verl.experimental.agent_loop import AgentLoopOutput  # noqa: E402
+from verl.experimental.agent_loop import agent_loop as verl_loops  # noqa: E402
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics  # noqa: E402
 from verl.trainer.ppo.v1 import agent_loop_tq  # noqa: E402
 
@@ -25,6 +28,9 @@ class Worker(UnhurriedWorker):
 
     def __init__(self) -> None:
         self._judging = {}
+        self._single_turn = None
+        self.config = OmegaConf.create({"data": {}})
+        self.llm_client = self.tokenizer = self.hf_model_type = self.dataset_cls = self.tools = None
         self.verdict: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self.teacher_key = ""
         self.distillation_enabled = False
@@ -48,11 +54,14 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return calls
 
 
-def finish(worker: Worker, validate: bool) -> Coroutine[Any, Any, None]:
-    output = AgentLoopOutput(
+def response() -> AgentLoopOutput:
+    return AgentLoopOutput(
         prompt_ids=[5, 6], response_ids=[7, 8, 9], response_mask=[1, 1, 1], metrics=AgentLoopMetrics(), num_turns=2
     )
-    return worker._agent_loop_postprocess(output, validate, uid="a1", session_id=3, global_steps=1)
+
+
+def finish(worker: Worker, validate: bool) -> Coroutine[Any, Any, None]:
+    return worker._agent_loop_postprocess(response(), validate, uid="a1", session_id=3, global_steps=1)
 
 
 def run(scenario: Coroutine[Any, Any, Result]) -> Result:
@@ -113,3 +122,37 @@ def test_rewards_are_handed_out_once(stored: list[dict[str, Any]]) -> None:
 
     first, second = run(scenario())
     assert (len(first), second) == (1, {})
+
+
+@pytest.mark.parametrize(("agent", "made"), [("single_turn_agent", 1), ("agent_with_tools", 3)])
+def test_all_samples_of_a_single_turn_share_an_agent_loop(
+    stored: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, agent: str, made: int
+) -> None:
+    loops = []
+
+    class Loop:
+        """Answers each prompt alike."""
+
+        def __init__(self, **given: Any) -> None:
+            assert given["config"] == agent
+            loops.append(self)
+
+        async def run(self, sampling_params: dict[str, Any], **sample: Any) -> AgentLoopOutput:
+            assert (sampling_params, sample["raw_prompt"]) == ({"temperature": 1.0}, "the prompt")
+            return response()
+
+    monkeypatch.setattr(hydra.utils, "instantiate", Loop)
+    monkeypatch.setitem(verl_loops._agent_loop_registry, agent, agent)
+    trajectory = {"step": 1, "sample_index": 0, "rollout_n": 0, "validate": False}
+
+    async def scenario() -> dict[str, Any]:
+        worker = Worker()
+        for session in range(3):
+            about = {"agent_name": agent, "raw_prompt": "the prompt", "uid": "a1", "session_id": session}
+            await worker._run_agent_loop({"temperature": 1.0}, trajectory, trace=False, global_steps=1, **about)
+        worker.verdict.set_result(1.0)
+        return await worker.rewards()
+
+    assert len(run(scenario())) == 3
+    assert [call["keys"] for call in stored] == [["a1_0_0"], ["a1_1_0"], ["a1_2_0"]]
+    assert len(loops) == made

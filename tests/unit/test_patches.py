@@ -47,6 +47,7 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.utils.experimental.torch_functional", "_fused_linear_for_ppo_fwd"),
         ("verl.utils.experimental.torch_functional", "_fused_linear_for_ppo_bwd"),
         ("verl.workers.engine.fsdp.transformer_impl", "FSDPEngine._build_fsdp_module"),
+        ("verl.experimental.agent_loop.agent_loop", "AgentLoopWorker._run_agent_loop"),
     ],
 )
 def test_what_a_patch_replaces_exists(module: str, name: str) -> None:

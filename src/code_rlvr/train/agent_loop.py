@@ -6,6 +6,9 @@ that never ends holds up the whole step.  Here a sample is stored with a score o
 beside that; `verl_patches.wait_for_verdicts` collects the verdicts where they are first read.  What is learned from is
 the same, sample for sample.
 
+Where samples are many and short, the processes that carry them are what a step waits for, so they also do less for each
+of them than verl's.
+
 verl has an extension point for this (``rollout.agent.agent_loop_manager_class``).  Validation is as it was: nothing
 follows there that could go on without verdicts.
 """
@@ -17,10 +20,15 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+import hydra
 import ray
+from verl.experimental.agent_loop import agent_loop as verl_loops
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 
 logger = logging.getLogger(__name__)
+
+SINGLE_TURN = "single_turn_agent"
+"""verl's agent loop for one response to a prompt, which keeps nothing from one prompt to the next."""
 
 Reward = Mapping[str, float]
 """What the reward function returned for a sample."""
@@ -35,6 +43,31 @@ class UnhurriedWorker(_Worker):  # type: ignore[misc]  # only at run time there 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._judging: dict[str, asyncio.Task[Reward]] = {}
+        self._single_turn: Any = None
+
+    async def _run_agent_loop(self, sampling_params: Any, trajectory: Any, **about: Any) -> Any:
+        """Run one agent loop; of those for a single turn there is one for all, since making one takes milliseconds."""
+        if about["agent_name"] != SINGLE_TURN or about.get("trace", True):
+            return await super()._run_agent_loop(sampling_params, trajectory, **about)
+        if self._single_turn is None:
+            self._single_turn = self._make_agent_loop(SINGLE_TURN)
+        sample = {name: value for name, value in about.items() if name not in ("agent_name", "trace")}
+        output = await self._single_turn.run(sampling_params, **sample)
+        return await self._agent_loop_postprocess(output, trajectory["validate"], **sample)
+
+    def _make_agent_loop(self, name: str) -> Any:
+        """As verl makes one for each sample."""
+        return hydra.utils.instantiate(
+            config=verl_loops._agent_loop_registry[name],
+            trainer_config=verl_loops.DictConfigWrap(config=self.config),
+            server_manager=self.llm_client,
+            tokenizer=self.tokenizer,
+            processor=self.processor,
+            hf_model_type=self.hf_model_type,
+            dataset_cls=self.dataset_cls,
+            data_config=verl_loops.DictConfigWrap(self.config.data),
+            tools=verl_loops.ToolListWrap(self.tools),
+        )
 
     async def _agent_loop_postprocess(self, output: Any, validate: bool, **about: Any) -> None:
         outputs = output if isinstance(output, list) else [output]
