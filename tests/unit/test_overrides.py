@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,13 @@ def test_the_critics_passes_are_of_so_many_samples_as_the_actors(model: Path) ->
     engine = critics_engine(f"critic.model={model}", "actor.micro_batch=16", "actor.mini_batch=16")
     assert not engine.use_dynamic_bsz
     assert engine.micro_batch_size_per_gpu == engine.infer_micro_batch_size_per_gpu == 16
+
+
+@pytest.mark.parametrize("words", [[], ["actor.compile_layers=false"]])
+def test_layers_of_all_models_are_compiled_unless_it_is_said_otherwise(words: list[str]) -> None:
+    config: Any = composed("m", "trainer.device=cuda", *words)
+    parts = (config.actor_rollout_ref.actor.fsdp_config, config.actor_rollout_ref.ref.fsdp_config, config.critic.fsdp)
+    assert [part.use_torch_compile for part in parts] == [not words] * 3
 
 
 def test_words_for_verl_come_last() -> None:

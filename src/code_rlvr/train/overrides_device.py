@@ -110,4 +110,6 @@ def _gpu(config: TrainConfig) -> Overrides:
         part["actor_rollout_ref.rollout.load_format"] = "safetensors"  # the base is loaded, adapters are sent
     for model in _MODELS:
         part[f"+{model}.model.override_config.attn_implementation"] = attention
+    for engine in _ENGINES:
+        part[f"{engine}.use_torch_compile"] = actor.compile_layers
     return part
