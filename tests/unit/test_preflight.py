@@ -54,6 +54,36 @@ def test_too_little_memory_is_said_with_what_is_free_and_what_is_needed() -> Non
         machine.check_memory(1e6)
 
 
+def test_a_gpu_run_without_a_compiler_or_pythons_headers_is_refused_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr(machine.sysconfig, "get_paths", lambda _scheme: {"include": str(tmp_path)})
+    with pytest.raises(PreflightError, match="apt-get install gcc"):
+        machine.check_compiler()
+    compiler = tmp_path / "clang"
+    compiler.touch(mode=0o755)
+    assert machine.check_compiler() == str(compiler)
+    monkeypatch.setenv("CC", "zig cc")
+    assert machine.check_compiler() == "zig cc"
+    (tmp_path / "Python.h").unlink()
+    with pytest.raises(PreflightError, match=r"Python\.h is missing.*python3-dev"):
+        machine.check_compiler()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["trainer.device=cpu"], "none needed"),
+        (["trainer.device=cuda", "trainer.ray_address=auto"], "the cluster's machines"),
+    ],
+)
+def test_a_compiler_is_looked_for_where_gpus_are(words: list[str], said: str) -> None:
+    assert said in preflight.CHECKS["compiler"](load_config(TrainConfig, None, words))
+
+
 def test_too_little_disk_is_said_even_for_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
     with pytest.raises(PreflightError, match="GiB of disk is free"):
         machine.check_disk(tmp_path / "runs" / "new", 1e6)

@@ -93,6 +93,14 @@ def _gpus(config: TrainConfig) -> str:
     return gpu.check_gpus(config) if config.trainer.device == "cuda" else "none needed"
 
 
+def _compiler(config: TrainConfig) -> str:
+    if config.trainer.device == "cpu":
+        return "none needed"
+    if config.trainer.ray_address is not None:
+        return "not looked for: that of the cluster's machines counts"
+    return f"{machine.check_compiler()}, and Python's headers"
+
+
 CHECKS: dict[str, Callable[[TrainConfig], str]] = {
     "verl": _verl,
     "versions": _versions,
@@ -110,6 +118,7 @@ CHECKS: dict[str, Callable[[TrainConfig], str]] = {
     "memory": _memory,
     "disk": _disk,
     "gpus": _gpus,
+    "compiler": _compiler,
 }
 
 

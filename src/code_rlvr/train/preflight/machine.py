@@ -9,6 +9,7 @@ import math
 import netrc
 import os
 import shutil
+import sysconfig
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -136,6 +137,33 @@ def disk_need_gib(config: TrainConfig) -> float:
     saved = math.ceil(config.trainer.steps / config.trainer.save_every)
     checkpoints = min(saved, max(config.trainer.keep_checkpoints, 2))
     return FREE_DISK_GIB + (actor_bytes + critic_bytes) * checkpoints / 2**30
+
+
+def check_compiler() -> str:
+    """Look for what torch and vLLM make their kernels' launchers with, by Triton, when a GPU run begins.
+
+    Returns:
+        The compiler.
+
+    Raises:
+        PreflightError: There is none, or Python's headers are missing.
+    """
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise PreflightError(
+            "neither gcc nor clang was found, which torch and vLLM need for GPU kernels; install one (apt-get install "
+            "gcc), or name yours in CC"
+        )
+    scheme = sysconfig.get_default_scheme()
+    # Debian's own Python names a folder for what users install, where its headers are not; Triton looks as this does.
+    paths = sysconfig.get_paths("posix_prefix" if scheme == "posix_local" else scheme)
+    header = Path(paths["include"]) / "Python.h"
+    if not header.is_file():
+        raise PreflightError(
+            f"{header} is missing, which torch and vLLM need for GPU kernels; install Python's headers (apt-get "
+            "install python3-dev), or use a Python that has them, as those of uv and conda"
+        )
+    return compiler
 
 
 def check_shared_memory(need_gib: float) -> None:
