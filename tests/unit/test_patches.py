@@ -41,6 +41,8 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.utils.transferqueue_utils", "async_kv_batch_meta2batch_meta"),
         ("verl.utils.tensordict_utils", "index_select_tensor_dict"),
         ("verl.workers.utils.padding", "no_padding_2_padding"),
+        ("verl.trainer.ppo.v1.agent_loop_tq", "tq.async_kv_batch_put"),
+        ("verl.trainer.ppo.v1.agent_loop_tq", "list_of_dict_to_tensordict"),
         ("verl.workers.rollout.base", "_ROLLOUT_REGISTRY"),
         ("verl.workers.rollout.replica", "RolloutReplicaRegistry"),
         ("verl.trainer.ppo.v1.replay_buffer", "ReplayBuffer"),

@@ -177,6 +177,18 @@ def leave_objects_in_the_store(module: Any) -> None:
     module.async_kv_batch_meta2batch_meta = async_kv_batch_meta2batch_meta
 
 
+def put_samples_together(module: Any) -> None:
+    """Let the agent loop put samples that end at the same time into the store at once.
+
+    Why: see `gathered_store`; of the process that carries samples between sampler, reward and trainer, which a step of
+    many short responses waits for, storing one by one takes a quarter of the time.  Removed by: verl doing it.
+    """
+    from code_rlvr.train.gathered_store import GatheredStore  # noqa: PLC0415  verl, loaded by the module already
+
+    module.tq = GatheredStore(module.tq)
+    module.list_of_dict_to_tensordict = list  # the store makes tensors of all that it puts together
+
+
 def cut_responses_at_once(module: Any) -> None:
     """Cut the responses out of a packed output with one indexing.
 
@@ -213,6 +225,7 @@ def _apply_for_all() -> None:
     when_imported("verl.utils.model")(critic_with_configured_attention)
     when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
     when_imported("verl.trainer.ppo.v1.trainer_base")(wait_for_verdicts)
+    when_imported("verl.trainer.ppo.v1.agent_loop_tq")(put_samples_together)
     when_imported("verl.utils.transferqueue_utils")(leave_objects_in_the_store)
     when_imported("verl.utils.tensordict_utils")(pick_samples_at_once)
     # Others take the function from here by name, so this is the place.
