@@ -320,7 +320,10 @@ def test_value_cannot_cost_the_judge_much_time(name: str) -> None:
     with Sandbox() as sandbox, sandbox.start(Program(program), Limits(output_mib=4)) as running:
         result = running.run(Call("f"))
     assert result.value, result
-    started = time.process_time()
-    with contextlib.suppress(ValueError):
-        decode(result.value)
-    assert time.process_time() - started < 0.3
+    seconds = []
+    for _ in range(3):  # the least counts: other threads and a collection of garbage only add
+        started = time.thread_time()
+        with contextlib.suppress(ValueError):
+            decode(result.value)
+        seconds.append(time.thread_time() - started)
+    assert min(seconds) < 0.3

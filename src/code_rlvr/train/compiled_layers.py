@@ -57,7 +57,7 @@ class CompiledLayer:
         """
         edges, longest = borders(position_ids)  # out here, since finding them waits for the GPU
         for tensor, dimension in ((hidden_states, 1), (rotation[0], 1), (rotation[1], 1), (edges, 0)):
-            torch._dynamo.mark_dynamic(tensor, dimension)
+            torch._dynamo.maybe_mark_dynamic(tensor, dimension)
         while self._room < longest:  # code is compiled anew for each number, so there are to be few
             self._room *= 2
         result: torch.Tensor = self._compiled(weights, hidden_states, rotation, (edges, self._room))
