@@ -14,7 +14,7 @@ import pytest
 
 from code_rlvr.errors import VersionMismatch
 from code_rlvr.train import versions
-from code_rlvr.train.verl_patches import critic_with_configured_attention
+from code_rlvr.train.verl_patches import balance_plain_numbers, critic_with_configured_attention
 from code_rlvr.train.verl_patches_gpu import ask_the_sampler_for_tokens_only
 
 pytest.importorskip("verl", reason="needs the training extra")
@@ -41,6 +41,7 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.utils.transferqueue_utils", "async_kv_batch_meta2batch_meta"),
         ("verl.utils.tensordict_utils", "index_select_tensor_dict"),
         ("verl.workers.utils.padding", "no_padding_2_padding"),
+        ("verl.utils.seqlen_balancing", "get_seqlen_balanced_partitions"),
         ("verl.trainer.ppo.v1.agent_loop_tq", "tq.async_kv_batch_put"),
         ("verl.trainer.ppo.v1.agent_loop_tq", "list_of_dict_to_tensordict"),
         ("verl.workers.rollout.base", "_ROLLOUT_REGISTRY"),
@@ -106,3 +107,23 @@ def test_the_sampler_is_asked_for_tokens_once_and_for_no_text(served: SimpleName
 def test_responses_that_end_at_a_text_are_decoded_as_they_grow(served: SimpleNamespace) -> None:
     assert served.SamplingParams(max_tokens=8, stop=["\n\n"])["detokenize"] is True
     assert served.SamplingParams(max_tokens=8, detokenize=True)["detokenize"] is True
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_samples_are_shared_out_as_verl_shares_them_and_without_tensors(ranks: int) -> None:
+    import torch
+    from verl.utils import seqlen_balancing
+
+    handed_over = []
+
+    def shared_out(numbers: Any, k_partitions: int, equal_size: bool) -> Any:
+        handed_over.append(numbers)
+        return seqlen_balancing.get_seqlen_balanced_partitions(numbers, k_partitions, equal_size)
+
+    module = SimpleNamespace(get_seqlen_balanced_partitions=shared_out)
+    balance_plain_numbers(module)
+    lengths = torch.randint(50, 500, (64,), generator=torch.Generator().manual_seed(0))
+    found = module.get_seqlen_balanced_partitions(lengths, k_partitions=ranks, equal_size=True)
+    assert found == seqlen_balancing.get_seqlen_balanced_partitions(lengths, k_partitions=ranks, equal_size=True)
+    assert handed_over == [lengths.tolist()]
+    assert module.get_seqlen_balanced_partitions([3, 1, 2, 2], ranks, True)
