@@ -99,6 +99,9 @@ def test_padding_and_dropout_are_refused_rather_than_attended_to() -> None:
     ids, positions = packed_row()
     with pytest.raises(ValueError, match="use attn_implementation=sdpa"):
         qwen(PACKED_ATTENTION)(input_ids=ids.repeat(2, 1), position_ids=positions.repeat(2, 1), use_cache=False)
+    query = torch.zeros(1, 4, 5, 8)
+    with pytest.raises(ValueError, match="needs position_ids, or the borders"):
+        packed_attention.packed_attention(torch.nn.Identity(), query, query, query, None)
     with pytest.raises(ValueError, match="dropout"):
         qwen(PACKED_ATTENTION, attention_dropout=0.1).train()(input_ids=ids, position_ids=positions, use_cache=False)
 

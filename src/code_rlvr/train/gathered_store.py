@@ -1,7 +1,7 @@
 """verl's store, in which samples that end together are put together.
 
-A put is three messages to two processes, and verl makes one for each sample and two more for each prompt.  Here what is
-put while an earlier put is under way waits for that one's end, and then goes in one.
+A put is several messages to two processes, and verl makes one for each sample and two more for each prompt.  Here what
+is put while an earlier put is under way waits for that one's end, and then goes in one.
 
 Covered: `async_kv_batch_put` of samples and `async_kv_put` of a prompt's tag, as verl's agent loop calls them; a call
 returns when what it puts is stored.  Not covered: anything else, which goes to the store as it is.

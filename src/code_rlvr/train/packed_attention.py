@@ -65,7 +65,7 @@ def packed_attention(
         key: Shape [1, groups, tokens, size of a head]; as many heads share a group as it takes.
         value: As `key`.
         attention_mask: None; a mask would mean padding.
-        position_ids: See `borders`; not needed with these.
+        position_ids: See `borders`; needed only without `packed`.
         packed: What `borders` returns, where it is known already; the length may be more than the longest sample's.
         scaling: Factor of the products; one over the root of a head's size when None.
         dropout: Must be 0.
@@ -75,7 +75,7 @@ def packed_attention(
         Shape [1, tokens, heads, size of a head], and no weights.
 
     Raises:
-        ValueError: The row is not packed, or dropout is asked for.
+        ValueError: The row is not packed, dropout is asked for, or nothing says where samples begin.
     """
     if query.shape[0] != 1 or attention_mask is not None or dropout:
         raise ValueError("torch_varlen is for packed samples without padding or dropout; use attn_implementation=sdpa")

@@ -68,7 +68,9 @@ def find_adapters_in_wrapped_layers(fsdp_utils: Any) -> None:
             adapters = {name: weight for name, weight in module.named_parameters() if "lora_" in name}
             adapters = {name: weight.detach().to("cpu", copy=True) for name, weight in adapters.items()}
         if not adapters:
-            raise TrainingError("the model has no adapters that could be sent to the sampler")
+            raise TrainingError(
+                "the model has no adapters that could be sent to the sampler; actor.lora_rank=0 trains all its weights"
+            )
         wrapped, name_of_adapter = "_fsdp_wrapped_module.", ".default."
         return {name.replace(wrapped, "").replace(name_of_adapter, "."): weight for name, weight in adapters.items()}
 
