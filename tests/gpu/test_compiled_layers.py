@@ -12,7 +12,8 @@ from code_rlvr.train.verl_patches_gpu import PACKED_ATTENTION
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of what torch's compiler imports
+    # torch's compiler imports what is deprecated, and looks at what it warns of: as errors its warnings end it.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
 
 TOLERANCE = 0.03

@@ -95,7 +95,7 @@ def test_an_empty_prompt_is_refused() -> None:
 def test_picked_samples_are_those_that_verl_picks(picked: object, further: tuple[int]) -> None:
     from tensordict import NonTensorStack, TensorDict
 
-    from code_rlvr.train.verl_patches import pick_samples_at_once
+    from code_rlvr.train.verl_patches_speed import pick_samples_at_once
 
     values = torch.randn(sum(RESPONSES), *further)
     jagged = torch.nested.nested_tensor_from_jagged(values, torch.tensor([0, *RESPONSES]).cumsum(0))
@@ -126,7 +126,7 @@ def test_a_pass_fetches_what_a_model_reads() -> None:
 
     from transfer_queue.metadata import BatchMeta, KVBatchMeta
 
-    from code_rlvr.train.verl_patches import leave_objects_in_the_store
+    from code_rlvr.train.verl_patches_speed import leave_objects_in_the_store
 
     # As the store describes the second batch of a partition: of what is a tensor only the dtype is left.
     schema = {

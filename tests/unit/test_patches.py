@@ -14,8 +14,9 @@ import pytest
 
 from code_rlvr.errors import VersionMismatch
 from code_rlvr.train import versions
-from code_rlvr.train.verl_patches import balance_plain_numbers, critic_with_configured_attention
+from code_rlvr.train.verl_patches import critic_with_configured_attention
 from code_rlvr.train.verl_patches_gpu import ask_the_sampler_for_tokens_only
+from code_rlvr.train.verl_patches_speed import balance_plain_numbers, keep_whole_batches
 
 pytest.importorskip("verl", reason="needs the training extra")
 pytestmark = pytest.mark.filterwarnings("ignore")  # importing verl and Ray raises their own deprecations
@@ -44,6 +45,9 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.utils.seqlen_balancing", "get_seqlen_balanced_partitions"),
         ("verl.trainer.ppo.v1.agent_loop_tq", "tq.async_kv_batch_put"),
         ("verl.trainer.ppo.v1.agent_loop_tq", "list_of_dict_to_tensordict"),
+        ("verl.trainer.ppo.v1.trainer_base", "PPOTrainer.step"),
+        ("verl.workers.engine_workers", "ActorRolloutRefWorker.update_weights"),
+        ("transfer_queue.metadata", "BatchMeta.select_samples"),
         ("verl.workers.rollout.base", "_ROLLOUT_REGISTRY"),
         ("verl.workers.rollout.replica", "RolloutReplicaRegistry"),
         ("verl.trainer.ppo.v1.replay_buffer", "ReplayBuffer"),
@@ -127,3 +131,30 @@ def test_samples_are_shared_out_as_verl_shares_them_and_without_tensors(ranks: i
     assert found == seqlen_balancing.get_seqlen_balanced_partitions(lengths, k_partitions=ranks, equal_size=True)
     assert handed_over == [lengths.tolist()]
     assert module.get_seqlen_balanced_partitions([3, 1, 2, 2], ranks, True)
+
+
+def test_the_description_of_a_whole_batch_is_not_copied_and_that_of_a_part_is_as_before() -> None:
+    import torch
+    from transfer_queue.metadata import BatchMeta
+
+    class Described(BatchMeta):
+        pass
+
+    def describe(kind: type[BatchMeta]) -> BatchMeta:
+        shapes = [torch.Size([3]), torch.Size([1]), torch.Size([2])]
+        tokens = {"dtype": torch.int64, "shape": None, "is_nested": True, "per_sample_shapes": shapes}
+        notes = [{"uid": uid} for uid in "abc"]
+        return kind([7, 8, 9], ["train"] * 3, field_schema={"tokens": tokens}, custom_meta=notes)
+
+    plain, batch = describe(BatchMeta), describe(Described)
+    keep_whole_batches(SimpleNamespace(BatchMeta=Described))
+    for samples in ([0, 1, 2], [2, 1, 0], [0, 1], [1]):
+        picked, expected = batch.select_samples(samples), plain.select_samples(samples)
+        assert picked.global_indexes == expected.global_indexes
+        assert picked.field_schema == expected.field_schema
+        assert picked.get_all_custom_meta() == expected.get_all_custom_meta()
+        assert picked.production_status.tolist() == expected.production_status.tolist()
+    assert batch.select_samples([0, 1, 2]).custom_meta[0] is batch.custom_meta[0]
+    assert batch.select_samples([0, 1]).custom_meta[0] is not batch.custom_meta[0]
+    with pytest.raises(ValueError, match="range"):
+        batch.select_samples([0, 1, 3])

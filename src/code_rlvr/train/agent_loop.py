@@ -25,6 +25,8 @@ import ray
 from verl.experimental.agent_loop import agent_loop as verl_loops
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 
+from code_rlvr.train.settled_heap import settle_heap
+
 logger = logging.getLogger(__name__)
 
 SINGLE_TURN = "single_turn_agent"
@@ -99,6 +101,7 @@ class UnhurriedWorker(_Worker):  # type: ignore[misc]  # only at run time there 
                 logger.error("sample %s was not judged", sample, exc_info=result)
             else:
                 found[sample] = result
+        settle_heap()  # no sample is under way
         return found
 
 

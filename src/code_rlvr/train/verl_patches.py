@@ -1,16 +1,15 @@
 """Every change that we make to verl, with the reason and what would remove it.
 
-verl 0.9.1 has extension points for the platform, the rollout and the sampler.  What it has none for is changed here
-and in `verl_patches_gpu`, nowhere else.  Each change waits for the module that it concerns, so that a process which
-never loads it pays nothing.  `check_verl` refuses any other verl: a patch that silently no longer fits is worse than a
-run that does not start.
+verl 0.9.1 has extension points for the platform, the rollout and the sampler.  What it has none for is changed here,
+in `verl_patches_gpu` and in `verl_patches_speed`, nowhere else.  Each change waits for the module that it concerns, so
+that a process which never loads it pays nothing.  `check_verl` refuses any other verl: a patch that silently no longer
+fits is worse than a run that does not start.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 from wrapt import when_imported
@@ -22,6 +21,16 @@ from code_rlvr.train.verl_patches_gpu import (
     compile_fused_logits,
     find_adapters_in_wrapped_layers,
     let_go_of_offloaded_weights,
+)
+from code_rlvr.train.verl_patches_speed import (
+    balance_plain_numbers,
+    cut_responses_at_once,
+    keep_whole_batches,
+    leave_objects_in_the_store,
+    pick_samples_at_once,
+    put_samples_together,
+    settle_the_models_heap,
+    settle_the_trainers_heap,
 )
 from code_rlvr.train.versions import check_verl
 
@@ -146,101 +155,14 @@ def wait_for_verdicts(module: Any) -> None:
     module.PPOTrainer._compute_advantage = compute_advantage
 
 
-READ_BY_NO_MODEL = frozenset({"dummy_tensor", "entropy", "log_probs", "rm_scores", "token_level_rewards"})
-"""Tensors in verl's store for the trainer alone: what passes put out, and what advantages are made of."""
-
-
-def leave_objects_in_the_store(module: Any) -> None:
-    """Let a model's passes fetch tensors only, and of these what one of them may read.
-
-    Why: verl asks its store for every field of the samples, chats, tests and verdicts among them, though the models
-    read none of them; it then splits and copies these objects one by one for each micro-batch, which takes longer than
-    the arithmetic of a small model.  A batch whose fields are named is no exception: after the first pass of a step
-    they are named, all of them.  Removed by: verl naming the fields that a pass needs.
-    """
-    original: Callable[..., Any] = module.async_kv_batch_meta2batch_meta
-
-    async def async_kv_batch_meta2batch_meta(meta: Any) -> Any:
-        every = copy(meta)
-        every.fields = None  # what is selected is copied, the shapes of all samples among it: once is enough
-        batch = await original(every)
-        # Of a partition's second batch the store no longer says is_non_tensor; what has a dtype is a tensor.
-        tensors = [name for name, about in batch.field_schema.items() if about["dtype"] is not None]
-        tensors = [name for name in tensors if name not in READ_BY_NO_MODEL]
-        if meta.fields is not None:
-            tensors = [name for name in tensors if name in meta.fields]
-        extra = batch.extra_info
-        batch = batch.select_fields(tensors)
-        batch.extra_info = extra
-        return batch
-
-    module.async_kv_batch_meta2batch_meta = async_kv_batch_meta2batch_meta
-
-
-def put_samples_together(module: Any) -> None:
-    """Let the agent loop put samples that end at the same time into the store at once.
-
-    Why: see `gathered_store`; of the process that carries samples between sampler, reward and trainer, which a step of
-    many short responses waits for, storing one by one takes a quarter of the time.  Removed by: verl doing it.
-    """
-    from code_rlvr.train.gathered_store import GatheredStore  # noqa: PLC0415  verl, loaded by the module already
-
-    module.tq = GatheredStore(module.tq)
-    module.list_of_dict_to_tensordict = list  # the store makes tensors of all that it puts together
-
-
-def balance_plain_numbers(module: Any) -> None:
-    """Share samples out over ranks by Python's numbers.
-
-    Why: verl hands a tensor to an algorithm that compares its elements one by one, with one rank too, which takes a
-    tenth of a second for 256 samples.  Removed by: verl handing over a list.
-    """
-    original: Callable[..., Any] = module.get_seqlen_balanced_partitions
-
-    def get_seqlen_balanced_partitions(seqlen_list: Any, k_partitions: int, equal_size: bool) -> Any:
-        numbers = seqlen_list.tolist() if hasattr(seqlen_list, "tolist") else seqlen_list
-        return original(numbers, k_partitions=k_partitions, equal_size=equal_size)
-
-    module.get_seqlen_balanced_partitions = get_seqlen_balanced_partitions
-
-
-def cut_responses_at_once(module: Any) -> None:
-    """Cut the responses out of a packed output with one indexing.
-
-    Why: verl does it sample by sample and waits for the device each time.  Removed by: verl doing it at once.
-    """
-    from code_rlvr.train.packed_samples import padded_responses  # noqa: PLC0415  torch, loaded by verl already
-
-    module.no_padding_2_padding = padded_responses
-
-
-def pick_samples_at_once(module: Any) -> None:
-    """Make mini-batches and micro-batches with one indexing for each field.
-
-    Why: verl takes every field of a batch apart, sample by sample, and puts it together again, each time that it
-    splits one.  Removed by: verl, or torch, indexing jagged tensors by samples.
-    """
-    from code_rlvr.train.packed_samples import is_packed, pick_samples  # noqa: PLC0415  torch, loaded by verl already
-
-    original: Callable[..., Any] = module.index_select_tensor_dict
-
-    def index_select_tensor_dict(batch: Any, indices: Any) -> Any:
-        packed = {key: field for key, field in batch.items() if is_packed(field)} if batch is not None else {}
-        if not packed or len(indices) == 0:
-            return original(batch, indices)
-        selected = original(batch.exclude(*packed), indices)
-        for key, field in packed.items():
-            selected[key] = pick_samples(field, indices)
-        return selected
-
-    module.index_select_tensor_dict = index_select_tensor_dict
-
-
 def _apply_for_all() -> None:
     when_imported("verl.utils.model")(critic_with_configured_attention)
     when_imported("verl.trainer.ppo.v1.trainer_base")(end_the_references_flag_with_it)
     when_imported("verl.trainer.ppo.v1.trainer_base")(wait_for_verdicts)
+    when_imported("verl.trainer.ppo.v1.trainer_base")(settle_the_trainers_heap)
+    when_imported("verl.workers.engine_workers")(settle_the_models_heap)
     when_imported("verl.trainer.ppo.v1.agent_loop_tq")(put_samples_together)
+    when_imported("transfer_queue.metadata")(keep_whole_batches)
     when_imported("verl.utils.transferqueue_utils")(leave_objects_in_the_store)
     when_imported("verl.utils.tensordict_utils")(pick_samples_at_once)
     # Others take these functions from here by name, so this is the place.

@@ -25,6 +25,7 @@ from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
 from code_rlvr.decode import Completion, Sampling, generate_batch
 from code_rlvr.errors import ModelError, TrainingError
+from code_rlvr.train.settled_heap import settle_heap
 
 QUIET_S = 0.03
 """A batch is closed when no further call has arrived for this long; verl's calls come about 1 ms apart."""
@@ -169,6 +170,7 @@ class HfServer:
             )
         self._step = global_steps if global_steps is not None else self._step
         self._asked.clear()
+        settle_heap()
 
     # verl drives every engine through these; a copy of the model in ordinary memory needs none of them.
     async def wake_up(self, **_unused: Any) -> None: ...
