@@ -29,6 +29,7 @@ class Worker(UnhurriedWorker):
     def __init__(self) -> None:
         self._judging = {}
         self._single_turn = None
+        self.background_tasks = set()
         self.config = OmegaConf.create({"data": {}})
         self.llm_client = self.tokenizer = self.hf_model_type = self.dataset_cls = self.tools = None
         self.verdict: asyncio.Future[float] = asyncio.get_running_loop().create_future()
@@ -122,6 +123,26 @@ def test_rewards_are_handed_out_once(stored: list[dict[str, Any]]) -> None:
 
     first, second = run(scenario())
     assert (len(first), second) == (1, {})
+
+
+def test_prompts_are_finished_when_all_are_stored_or_have_failed() -> None:
+    async def scenario() -> list[bool]:
+        worker, sampled = Worker(), asyncio.Event()
+
+        async def fail() -> None:
+            await sampled.wait()
+            raise RuntimeError("planted: a prompt failed")
+
+        worker.background_tasks.update({asyncio.create_task(sampled.wait()), asyncio.create_task(fail())})
+        finished = asyncio.create_task(worker.finish_prompts())
+        await asyncio.sleep(0.01)
+        before = finished.done()
+        sampled.set()
+        await finished
+        await worker.finish_prompts()  # of none: at once
+        return [before, finished.done()]
+
+    assert run(scenario()) == [False, True]
 
 
 @pytest.mark.parametrize(("agent", "made"), [("single_turn_agent", 1), ("agent_with_tools", 3)])

@@ -46,6 +46,7 @@ def test_another_verl_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("verl.trainer.ppo.v1.agent_loop_tq", "tq.async_kv_batch_put"),
         ("verl.trainer.ppo.v1.agent_loop_tq", "list_of_dict_to_tensordict"),
         ("verl.trainer.ppo.v1.trainer_base", "PPOTrainer.step"),
+        ("verl.trainer.ppo.v1.trainer_sync", "PPOTrainerSync.on_sample_begin"),
         ("verl.workers.engine_workers", "ActorRolloutRefWorker.update_weights"),
         ("transfer_queue.metadata", "BatchMeta.select_samples"),
         ("verl.workers.rollout.base", "_ROLLOUT_REGISTRY"),

@@ -86,6 +86,10 @@ class UnhurriedWorker(_Worker):  # type: ignore[misc]  # only at run time there 
         await self._compute_score(outputs, kwargs=about)
         return {"score": outputs[-1].reward_score, **outputs[-1].extra_fields["reward_extra_info"]}
 
+    async def finish_prompts(self) -> None:
+        """Return when the samples of all prompts that were handed out are stored, or known to have failed."""
+        await asyncio.gather(*self.background_tasks, return_exceptions=True)  # verl stores what failed as well
+
     async def rewards(self) -> dict[str, Reward]:
         """Wait for the rewards of all training samples since the last call.
 
@@ -112,8 +116,15 @@ class UnhurriedManager(AgentLoopManagerTQ):
         super().__init__(*given, **named)  # type: ignore[no-untyped-call]  # verl has no types
         self.agent_loop_workers_class = ray.remote(UnhurriedWorker)
 
+    def finish_prompts(self) -> None:
+        """Wait for the step's samples; see `UnhurriedWorker.finish_prompts`."""
+        ray.get([worker.finish_prompts.remote() for worker in self._workers()])
+
     def rewards(self) -> dict[str, Reward]:
         """Wait for the rewards of the step's samples; see `UnhurriedWorker.rewards`."""
-        workers: list[Any] = self.agent_loop_workers
-        parts = ray.get([worker.rewards.remote() for worker in workers])
+        parts = ray.get([worker.rewards.remote() for worker in self._workers()])
         return {sample: reward for part in parts for sample, reward in part.items()}
+
+    def _workers(self) -> list[Any]:
+        workers: list[Any] = self.agent_loop_workers
+        return workers

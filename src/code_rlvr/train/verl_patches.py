@@ -31,6 +31,7 @@ from code_rlvr.train.verl_patches_speed import (
     put_samples_together,
     settle_the_models_heap,
     settle_the_trainers_heap,
+    wait_for_samples,
 )
 from code_rlvr.train.versions import check_verl
 
@@ -161,6 +162,7 @@ def _apply_for_all() -> None:
     when_imported("verl.trainer.ppo.v1.trainer_base")(wait_for_verdicts)
     when_imported("verl.trainer.ppo.v1.trainer_base")(settle_the_trainers_heap)
     when_imported("verl.workers.engine_workers")(settle_the_models_heap)
+    when_imported("verl.trainer.ppo.v1.trainer_sync")(wait_for_samples)
     when_imported("verl.trainer.ppo.v1.agent_loop_tq")(put_samples_together)
     when_imported("transfer_queue.metadata")(keep_whole_batches)
     when_imported("verl.utils.transferqueue_utils")(leave_objects_in_the_store)

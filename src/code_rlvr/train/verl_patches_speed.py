@@ -44,6 +44,19 @@ def leave_objects_in_the_store(module: Any) -> None:
     module.async_kv_batch_meta2batch_meta = async_kv_batch_meta2batch_meta
 
 
+def wait_for_samples(module: Any) -> None:
+    """Let the synchronous trainer be told when a step's samples are there.
+
+    Why: verl asks its queue again and again, each time for a list of all samples, which keeps busy the process that has
+    to store them.  After the wait it asks once.  Removed by: verl waiting.
+    """
+
+    def on_sample_begin(self: Any) -> None:
+        self.agent_loop_manager.finish_prompts()
+
+    module.PPOTrainerSync.on_sample_begin = on_sample_begin
+
+
 def put_samples_together(module: Any) -> None:
     """Let the agent loop put samples that end at the same time into the store at once.
 
