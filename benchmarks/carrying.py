@@ -45,17 +45,22 @@ def answer_at_once(module):
 PROCESSES = ("UnhurriedWorker", "TransferQueueController", "SimpleStorageUnit", "RewardLoopWorker", "TaskRunner")
 
 
-def cpu_seconds() -> dict[str, float]:
-    """CPU time so far of the processes that a sample passes through."""
-    spent = dict.fromkeys(PROCESSES, 0.0)
+def cpu_seconds(names: dict[int, str]) -> dict[int, float]:
+    """CPU time so far of each process of the run.
+
+    Args:
+        names: Gets the names of those that a sample passes through; what a process is called changes as it works.
+    """
+    spent = {}
     for process in psutil.Process().children(recursive=True):
         try:
             title, times = " ".join(process.cmdline()), process.cpu_times()
         except psutil.Error:  # ended meanwhile
             continue
+        spent[process.pid] = times.user + times.system
         for name in PROCESSES:
             if title.startswith(f"ray::{name}"):
-                spent[name] += times.user + times.system
+                names[process.pid] = name
     return spent
 
 
@@ -67,12 +72,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--workers", type=int, default=1, help="processes that carry samples (rollout.workers)")
     given = parser.parse_args()
-    at_step: dict[str, dict[str, float]] = {}
+    at_step: dict[str, dict[int, float]] = {}
+    names: dict[int, str] = {}
 
     def say(line: str) -> None:
         print(line)
         if line.startswith("[step"):
-            at_step.setdefault(line.split("/")[0], cpu_seconds())
+            at_step.setdefault(line.split("/")[0], cpu_seconds(names))
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -97,8 +103,9 @@ def main() -> None:
         gen = statistics.median(step.data["timing_s/gen"] for step in read_metrics(result.run.metrics)[1:])
     before, after = at_step["[step 2"], at_step[f"[step {given.steps}"]
     print(f"\n{given.prompts * given.samples} samples a step, gen {gen:.2f} s\n\n| process | CPU s a step |\n|---|---|")
-    for process in PROCESSES:
-        print(f"| {process} | {(after[process] - before[process]) / (given.steps - 2):.2f} |")
+    for name in PROCESSES:
+        spent = sum(after[pid] - before[pid] for pid, named in names.items() if named == name)
+        print(f"| {name} | {spent / (given.steps - 2):.2f} |")
 
 
 if __name__ == "__main__":
