@@ -153,3 +153,20 @@ def test_verl_compiles_layers_of_packed_samples_without_adapters_before_it_wraps
         model = peft.get_peft_model(model, peft.LoraConfig(task_type="CAUSAL_LM", target_modules="all-linear"))
     compile_decoder_layers(SimpleNamespace(FSDPEngine=FSDPEngine))
     assert FSDPEngine()._build_fsdp_module(model) == [replaced] * 3
+
+
+def test_a_model_whose_layers_cannot_be_compiled_is_named_in_the_log(
+    graphs: CompileCounterWithBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    class FSDPEngine:
+        engine_config = SimpleNamespace(use_torch_compile=True)
+
+        def _build_fsdp_module(self, model: Any) -> Any:
+            return model
+
+    compile_decoder_layers(SimpleNamespace(FSDPEngine=FSDPEngine))
+    for dropout in (0.0, 0.1):
+        model = qwen(attention_dropout=dropout)
+        model.config._attn_implementation = PACKED_ATTENTION
+        FSDPEngine()._build_fsdp_module(model)
+        assert ("the layers of Qwen2ForCausalLM run uncompiled" in caplog.text) == (dropout > 0)

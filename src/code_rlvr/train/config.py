@@ -62,7 +62,8 @@ class ActorConfig(Section):
     compile_layers: bool = True
     """Compile the decoder layers of actor, critic and reference, on GPUs: faster passes, and a first step that is some
     twenty seconds longer. For models of the kinds Llama, Mistral, Qwen2 and Qwen3 with packed samples
-    (`micro_batch_tokens`), without flash-attn and adapters; others run as they are."""
+    (`micro_batch_tokens`), without flash-attn and adapters; others run as they are, and `logs/verl.log` names a model
+    whose layers cannot be compiled."""
     clip_ratio: float = Field(0.2, gt=0)
     """PPO's clip range of the probability ratio (Schulman et al. 2017, arXiv:1707.06347)."""
     entropy_coeff: float = Field(0.0, ge=0)

@@ -5,10 +5,13 @@ Each has the reason and what would remove it, as in `verl_patches`, which applie
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from code_rlvr.errors import TrainingError
+
+logger = logging.getLogger(__name__)
 
 PACKED_ATTENTION = "torch_varlen"
 """Name of `packed_attention` for transformers."""
@@ -120,8 +123,10 @@ def compile_decoder_layers(module: Any) -> None:
 
     def build_fsdp_module(self: Any, model: Any) -> Any:
         packed = model.config._attn_implementation == PACKED_ATTENTION
-        if packed and self.engine_config.use_torch_compile and not hasattr(model, "peft_config"):
-            compile_layers(model)
+        wanted = packed and self.engine_config.use_torch_compile and not hasattr(model, "peft_config")
+        if wanted and compile_layers(model) == 0:
+            name = type(model).__name__
+            logger.warning("the layers of %s run uncompiled: they are of another kind, or have dropout", name)
         return original(self, model)
 
     module.FSDPEngine._build_fsdp_module = build_fsdp_module
