@@ -53,8 +53,8 @@ class Limits:
         output_mib: Bytes that a test may write to stdout, and as many again to stderr.
         compile_s: CPU seconds for compiling the program, once.
         deadline_s: Wall seconds for one sample, all its tests together; queueing does not count.
-        timeouts_before_stop: After so many tests over time the rest count as failed without being run; None
-            runs every test. A program that passes never meets this bound.
+        timeouts_before_stop: After so many tests over time or over memory, which take seconds too, the rest count as
+            failed without being run; None runs every test. A program that passes never meets this bound.
 
     Raises:
         ConfigError: If a limit is not a positive finite number.

@@ -177,6 +177,14 @@ def test_program_over_time_again_and_again_is_given_up(judge: Judge) -> None:
     assert judgement.test_pass_rate == 0.2
 
 
+def test_program_over_its_memory_again_and_again_is_given_up(judge: Judge) -> None:
+    source = "n = int(input())\nheld = []\nwhile not n: held.append(bytes(1 << 20))\nprint(n)"
+    tests = Tests.stdio(["1", "0", "0", "0", "1"], ["1"] * 5)
+    judgement = judge.judge(source, tests, limits=Limits(memory_mib=64, timeouts_before_stop=2))
+    assert [case.verdict.value for case in judgement.cases] == ["ACCEPTED"] + ["MEMORY_LIMIT_EXCEEDED"] * 2
+    assert judgement.test_pass_rate == 0.2
+
+
 def test_every_test_is_run_unless_a_bound_is_set(judge: Judge) -> None:
     tests = Tests.stdio(["0"] * 5 + ["1"], ["1"] * 6)
     judgement = judge.judge("n = int(input())\nwhile not n: pass\nprint(n)", tests, limits=Limits(cpu_s=0.1))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from code_rlvr.evaluate.result import Result
     from code_rlvr.evaluate.run import EvalRequest
 
-TIMEOUTS_BEFORE_STOP = 1  # a program over time once is not accepted any more; its other tests would only take time
+TIMEOUTS_BEFORE_STOP = 1  # a program over time or memory once has failed; its other tests would only take time
 WIDTH_OF_A_LOG = 120  # where there is no terminal to fold for
 
 On = Annotated[

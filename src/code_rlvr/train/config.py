@@ -142,8 +142,8 @@ class RewardConfig(Section):
     deadline_s: float = Field(120.0, gt=0)
     """Wall seconds for all tests of one program together; more where right programs need longer."""
     timeouts_before_stop: int | None = Field(None, ge=1)
-    """After so many tests over time the rest of a program's tests count as failed without being run: an endless program
-    with many tests would hold up the step.  A program that passes never meets this."""
+    """After so many tests over time or over memory the rest of a program's tests count as failed without being run: an
+    endless program with many tests would hold up the step.  A program that passes never meets this."""
     workers: int = Field(2, ge=1)
     """Programs judged at the same time, over all reward processes."""
     python: str | None = None

@@ -103,8 +103,9 @@ def _own_s(result: RunResult) -> float:
     return max(result.cpu_s, result.wall_s - result.waited_s)
 
 
-def _timeouts(judged: list[CaseJudgement]) -> int:
-    return sum(case.verdict is Verdict.TIME_LIMIT_EXCEEDED for case in judged)
+def _costly(judged: list[CaseJudgement]) -> int:
+    """Count the tests that ended at a limit which takes a program seconds to reach."""
+    return sum(case.verdict in (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED) for case in judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +185,12 @@ class Job:
     def _may_go_on(self, judged: list[CaseJudgement]) -> bool:
         """Whether the next test will be run whatever this one shows."""
         bound = self.limits.timeouts_before_stop
-        return not self.stop_at_first_failure and (bound is None or _timeouts(judged) + 1 < bound)
+        return not self.stop_at_first_failure and (bound is None or _costly(judged) + 1 < bound)
 
     def _given_up(self, judged: list[CaseJudgement]) -> bool:
         bound = self.limits.timeouts_before_stop
         failed = judged[-1].verdict is not Verdict.ACCEPTED
-        return (bound is not None and _timeouts(judged) >= bound) or (failed and self.stop_at_first_failure)
+        return (bound is not None and _costly(judged) >= bound) or (failed and self.stop_at_first_failure)
 
     def _judged(self, case: RunCase, result: RunResult) -> CaseJudgement:
         verdict, message = self._verdict(case, result)
