@@ -18,6 +18,7 @@ from verl.experimental.agent_loop import agent_loop as verl_loops  # noqa: E402
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics  # noqa: E402
 from verl.trainer.ppo.v1 import agent_loop_tq  # noqa: E402
 
+from code_rlvr.train import agent_loop  # noqa: E402
 from code_rlvr.train.agent_loop import UnhurriedWorker  # noqa: E402
 
 Result = TypeVar("Result")
@@ -52,6 +53,14 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         calls.append(call)
 
     monkeypatch.setattr(agent_loop_tq.tq, "async_kv_batch_put", put)
+    return calls
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Filled in place of leaving this process's objects out of its garbage collections."""
+    calls: list[str] = []
+    monkeypatch.setattr(agent_loop, "settle_heap", lambda: calls.append("settled"))
     return calls
 
 
@@ -114,7 +123,9 @@ def test_a_sample_whose_judging_fails_has_no_reward_and_says_why(
     assert "planted: the judge broke" in caplog.text
 
 
-def test_rewards_are_handed_out_once(stored: list[dict[str, Any]]) -> None:
+def test_rewards_are_handed_out_once_and_then_the_heap_is_settled(
+    stored: list[dict[str, Any]], settled: list[str]
+) -> None:
     async def scenario() -> list[dict[str, Any]]:
         worker = Worker()
         await finish(worker, validate=False)
@@ -123,6 +134,7 @@ def test_rewards_are_handed_out_once(stored: list[dict[str, Any]]) -> None:
 
     first, second = run(scenario())
     assert (len(first), second) == (1, {})
+    assert settled == ["settled", "settled"]  # of which the second does nothing, see `settle_heap`
 
 
 def test_prompts_are_finished_when_all_are_stored_or_have_failed() -> None:

@@ -31,6 +31,7 @@ from code_rlvr.train.batch_metrics import reward_metrics
 from code_rlvr.train.stored_rewards import sample_of, store_rewards
 
 POLL_S = 0.02
+"""Between two looks at verl's queue, where a look does not suffice: in validation, and where prompts failed."""
 MAX_LOST_SHARE = 0.01
 
 

@@ -170,7 +170,7 @@ class HfServer:
             )
         self._step = global_steps if global_steps is not None else self._step
         self._asked.clear()
-        settle_heap()
+        settle_heap()  # the first weights come when all is loaded
 
     # verl drives every engine through these; a copy of the model in ordinary memory needs none of them.
     async def wake_up(self, **_unused: Any) -> None: ...
