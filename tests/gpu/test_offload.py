@@ -48,3 +48,30 @@ def test_offloaded_weights_leave_the_gpu(monkeypatch: pytest.MonkeyPatch) -> Non
         with torch.no_grad():
             model(torch.ones(4, 2048, device="cuda"))
         model.state_dict()
+
+
+@pytest.mark.usefixtures("one_rank")
+@pytest.mark.parametrize("offload", [False, True])
+def test_a_reference_lies_where_its_setting_says(monkeypatch: pytest.MonkeyPatch, offload: bool) -> None:
+    from types import SimpleNamespace
+
+    from torch.distributed.device_mesh import init_device_mesh
+    from verl.workers.config import FSDPEngineConfig
+    from verl.workers.engine.fsdp import transformer_impl
+
+    from code_rlvr.train.verl_patches_gpu import keep_the_reference_on_the_gpu
+
+    build = transformer_impl.FSDPEngine._build_fsdp_module
+    monkeypatch.setattr(transformer_impl.FSDPEngine, "_build_fsdp_module", build)
+    keep_the_reference_on_the_gpu(transformer_impl)
+    engine: Any = object.__new__(transformer_impl.FSDPEngine)
+    vars(engine).update(
+        engine_config=FSDPEngineConfig(forward_only=True, param_offload=offload),
+        model_config=SimpleNamespace(lora_rank=0, enable_activation_offload=False),
+        device_mesh=init_device_mesh("cuda", (1,), mesh_dim_names=("fsdp",)),
+    )
+    model = engine._build_fsdp_module(torch.nn.Linear(64, 32))
+    for _ in range(2):
+        assert {weight.device.type for weight in model.parameters()} == {"cpu" if offload else "cuda"}
+        with torch.no_grad():
+            assert model(torch.ones(4, 64, device="cuda")).shape == (4, 32)

@@ -20,6 +20,7 @@ from code_rlvr.train.verl_patches_gpu import (
     compile_decoder_layers,
     compile_fused_logits,
     find_adapters_in_wrapped_layers,
+    keep_the_reference_on_the_gpu,
     let_go_of_offloaded_weights,
 )
 from code_rlvr.train.verl_patches_speed import (
@@ -185,6 +186,7 @@ def apply_for_gpu() -> None:
     when_imported("verl.utils.fsdp_utils")(find_adapters_in_wrapped_layers)
     when_imported("verl.utils.experimental.torch_functional")(compile_fused_logits)
     when_imported("verl.workers.engine.fsdp.transformer_impl")(compile_decoder_layers)
+    when_imported("verl.workers.engine.fsdp.transformer_impl")(keep_the_reference_on_the_gpu)
     when_imported("verl.workers.rollout.vllm_rollout.vllm_async_server")(ask_the_sampler_for_tokens_only)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from code_rlvr.errors import TrainingError
@@ -53,6 +54,26 @@ def let_go_of_offloaded_weights(module: Any) -> None:
             module.get_torch_device().empty_cache()
 
     module.offload_fsdp_model_to_cpu = offload_fsdp_model_to_cpu
+
+
+def keep_the_reference_on_the_gpu(module: Any) -> None:
+    """Let the weights of a model that is not trained stay on the GPU, unless they are to be offloaded.
+
+    Why: whatever ``param_offload`` says, verl has FSDP fetch such weights from the CPU for each pass, in 32 bits.
+    Removed by: verl asking its setting.
+    """
+    original: Callable[..., Any] = module.FSDPEngine._build_fsdp_module
+
+    def build_fsdp_module(self: Any, model: Any) -> Any:
+        config = self.engine_config
+        if config.forward_only and not config.param_offload:
+            self.engine_config = replace(config, forward_only=False)  # it decides nothing else in there
+        try:
+            return original(self, model)
+        finally:
+            self.engine_config = config
+
+    module.FSDPEngine._build_fsdp_module = build_fsdp_module
 
 
 def find_adapters_in_wrapped_layers(fsdp_utils: Any) -> None:
