@@ -14,8 +14,8 @@ help: ## Show the targets.
 quickstart: $(VENV)/.installed ## Set up, then train a small model and show that it improved (about 10 minutes).
 	$(BIN)/code-rlvr quickstart $(ARGS)
 
-test: $(VENV)/.installed ## Set up, then run every test.
-	$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.installed ## Set up, then run every test, two files at a time, the longest first.
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.installed ## Linter, formatter and types.
 	$(BIN)/ruff check .

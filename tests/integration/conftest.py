@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,8 @@ with warnings.catch_warnings():
 from code_rlvr.config import load_config
 from code_rlvr.data.parquet import write_parquet
 from code_rlvr.data.starter import build_starter, imperfect_corpus
-from code_rlvr.runs import RunFolder
 from code_rlvr.train.config import TrainConfig
-from code_rlvr.train.launch import train
 from code_rlvr.train.warmstart import WarmStartSettings, warm_start
-from tests.integration.judge_server import TOKEN, metric, serving
 
 SMALL = [
     "trainer.batch=16",
@@ -57,30 +53,3 @@ def training_config(inputs: Path, runs_dir: Path, *words: str) -> TrainConfig:
             *words,
         ],
     )
-
-
-@dataclass(frozen=True)
-class Logged:
-    """Two steps with every logger, judged by a server: one run that several tests look at.
-
-    Args:
-        run: The run.
-        folder: Where the command was called; the run lies below.
-        judged: How many programs the server judged.
-    """
-
-    run: RunFolder
-    folder: Path
-    judged: float
-
-
-@pytest.fixture(scope="session")
-def logged(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Logged:
-    folder = tmp_path_factory.mktemp("logged")
-    with pytest.MonkeyPatch.context() as patch, serving() as served:
-        patch.setenv("WANDB_MODE", "offline")
-        patch.setenv("CODE_RLVR_TOKEN", TOKEN)
-        patch.chdir(folder)
-        words = ['trainer.loggers=["tensorboard","wandb"]', f"reward.judge_url={served.url}"]
-        train(training_config(inputs, folder / "runs", *words), say=lambda _: None)
-        return Logged(RunFolder(folder / "runs" / "run"), folder, metric(served, "verdicts_total"))

@@ -1,6 +1,7 @@
-"""What TensorBoard and wandb are shown is what `metrics.jsonl` holds, read back from their own files.
+"""verl's trainer with its programs judged by `code-rlvr serve` and every logger: one run of two steps.
 
-Covered: the two steps of `logged` (conftest), wandb offline.  Not covered: wandb's server.
+Covered: every sample has its verdict from the server; TensorBoard and wandb, offline, have what `metrics.jsonl` holds,
+read back from their own files.  Not covered: wandb's server.
 """
 
 from __future__ import annotations
@@ -9,24 +10,54 @@ import json
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from code_rlvr.report.catalogue import describe
 from code_rlvr.reward import METRIC_KEYS
-from code_rlvr.runs import RunFolder, read_metrics
-from tests.integration.conftest import Logged
+from code_rlvr.runs import RunFolder, read_metrics, read_verdicts
+from code_rlvr.train.launch import train
+from tests.integration.conftest import training_config
+from tests.integration.judge_server import TOKEN, metric, serving
 
 pytest.importorskip("tensorboard", reason="verl's logger `tensorboard` needs it")
 pytest.importorskip("wandb", reason="verl's logger `wandb` needs it")
 
-pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(900)]
 
 Steps = dict[int, dict[str, float]]
 
 WANDB_BLOCK = 32768  # LevelDB's log format, which wandb's offline file has behind a header of 7 bytes
 WANDB_FULL, WANDB_FIRST, WANDB_LAST = 1, 2, 4
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Two steps with every logger, judged by a server: one run that all tests here look at.
+
+    Args:
+        run: The run.
+        folder: Where the command was called; the run lies below.
+        judged: How many programs the server judged.
+    """
+
+    run: RunFolder
+    folder: Path
+    judged: float
+
+
+@pytest.fixture(scope="module")
+def logged(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Logged:
+    folder = tmp_path_factory.mktemp("logged")
+    with pytest.MonkeyPatch.context() as patch, serving() as served:
+        patch.setenv("WANDB_MODE", "offline")
+        patch.setenv("CODE_RLVR_TOKEN", TOKEN)
+        patch.chdir(folder)
+        words = ['trainer.loggers=["tensorboard","wandb"]', f"reward.judge_url={served.url}"]
+        train(training_config(inputs, folder / "runs", *words), say=lambda _: None)
+        return Logged(RunFolder(folder / "runs" / "run"), folder, metric(served, "verdicts_total"))
 
 
 def in_metrics_file(run: RunFolder) -> Steps:
@@ -95,3 +126,16 @@ def test_tensorboard_shows_what_the_file_has(logged: Logged) -> None:
 
 def test_wandb_shows_what_the_file_has(logged: Logged) -> None:
     assert_same(in_wandb(logged.folder), in_metrics_file(logged.run), rel=1e-12)
+
+
+def test_a_run_is_rewarded_by_a_server(logged: Logged) -> None:
+    records = [record for step in range(3) for record in read_verdicts(logged.run.verdicts, step)]
+    assert logged.judged >= len(records) >= 2 * 16  # the checks before a run may have had programs judged too
+    assert not [record for record in records if record["verdict"] == "UNJUDGED"]
+    last = [metrics for metrics in read_metrics(logged.run.metrics) if metrics.step == 2]
+    assert last[-1].data["reward/samples"] == 16
+
+
+def test_the_servers_token_is_in_no_file_of_the_run(logged: Logged) -> None:
+    for file in logged.folder.rglob("*"):
+        assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), file
