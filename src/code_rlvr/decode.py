@@ -139,10 +139,7 @@ def generate_batch(
         ValueError: If the lengths differ, a prompt is empty, `max_rows` is below 1, or the model gives
             probabilities that are no numbers, as after a training that diverged.
     """
-    if not len(prompts) == len(samplings) == len(seeds):
-        raise ValueError(f"{len(prompts)} prompts, {len(samplings)} samplings and {len(seeds)} seeds")
-    if max_rows < 1 or not all(map(len, prompts)):
-        raise ValueError("max_rows must be at least 1 and no prompt may be empty")
+    _check_rows(prompts, len(samplings), len(seeds), max_rows)
     # Neighbours in length share a batch, so that padding is small; equal prompts meet and share a prefill.
     order = sorted(range(len(prompts)), key=lambda i: (len(prompts[i]), tuple(prompts[i])))
     completions: dict[int, Completion] = {}
@@ -155,6 +152,13 @@ def generate_batch(
                 if on_done:
                     on_done(chunk[row], completion)
     return [completions[i] for i in range(len(prompts))]
+
+
+def _check_rows(prompts: Sequence[Sequence[int]], samplings: int, seeds: int, max_rows: int) -> None:
+    if not len(prompts) == samplings == seeds:
+        raise ValueError(f"{len(prompts)} prompts, {samplings} samplings and {seeds} seeds")
+    if max_rows < 1 or not all(map(len, prompts)):
+        raise ValueError("max_rows must be at least 1 and no prompt may be empty")
 
 
 @contextmanager

@@ -59,14 +59,5 @@ def serve(
     maximum = Limits(cpu_s=max_cpu_s, memory_mib=max_memory_mib, output_mib=64, compile_s=60, deadline_s=max_deadline_s)
     bounds = Bounds(limits_of(cpu_s=cpu_s, wall_s=wall_s, memory_mib=memory_mib), maximum)
     capacity = Capacity(max_queue, max_body_mib << 24, max_body_mib << 20)
-    settings = ServeSettings(
-        host,
-        port,
-        token_file,
-        workers,
-        capacity,
-        bounds,
-        python,
-        isolation,
-    )
+    settings = ServeSettings(host, port, token_file, workers, capacity, bounds, python, isolation)
     run_server(settings, lambda line: errors.print(line, markup=False))
