@@ -97,8 +97,8 @@ class HubServer:
                 headers = {"ETag": '"1"', "X-Repo-Commit": revision, "Accept-Ranges": "bytes"}
                 if given:
                     headers["Content-Range"] = f"bytes {start}-{start + len(piece) - 1}/{len(content)}"
+                hub.sent += len(piece) if self.command == "GET" else 0  # before the reader can go on and look
                 self._answer(206 if given else 200, piece, headers)
-                hub.sent += len(piece) if self.command == "GET" else 0
 
             def _answer(self, status: int, content: Any, headers: dict[str, str] | None = None) -> None:
                 body = content if isinstance(content, bytes) else json.dumps(content).encode()
