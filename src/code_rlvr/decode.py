@@ -129,8 +129,7 @@ def generate_batch(
         pad_token_id: Fills short prompts on the left; never attended to.
         seeds: One non-negative integer for each prompt.
         max_rows: The most rows that are decoded at once; bounds the memory of the cache.
-        on_done: Called in this thread for each completion, long before the last one where lengths differ; decoding
-            waits for it.
+        on_done: Called in this thread for each completion as soon as it is there; decoding waits for it.
 
     Returns:
         One completion for each prompt, in their order.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from code_rlvr.commands import CpuSeconds, IsolationOption, MemoryMib, Python, WallSeconds, Workers, app, interruptible
 from code_rlvr.errors import PreflightError
+
+if TYPE_CHECKING:
+    from code_rlvr.data.prepare.run import Prepared
 
 Sources = Annotated[list[str], typer.Argument(help="Where the problems come from; any number.")]
 Out = Annotated[Path, typer.Option(help="Folder for the set: parquet files, manifest.json and more.")]
@@ -77,7 +80,6 @@ def prepare(
 
     Interrupted, the same command goes on where it stopped.
     """
-    from code_rlvr.data.prepare.manifest import outcome_table
     from code_rlvr.data.prepare.run import PrepareSettings
     from code_rlvr.data.prepare.run import prepare as run_prepare
 
@@ -99,6 +101,12 @@ def prepare(
     )
     with interruptible("the same command goes on where it stopped"):
         prepared = run_prepare(settings, Console(stderr=True, highlight=False))
+    _show_prepared(prepared, as_json=as_json)
+
+
+def _show_prepared(prepared: Prepared, *, as_json: bool) -> None:
+    from code_rlvr.data.prepare.manifest import outcome_table
+
     if as_json:
         typer.echo(json.dumps(prepared.manifest))
         return
