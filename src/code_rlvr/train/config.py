@@ -225,6 +225,11 @@ class TrainerConfig(Section):
     step_timeout_s: float = Field(600, gt=0)
     """Longest wait between two signs of life after that."""
 
+    @property
+    def ranks(self) -> int:
+        """GPUs of all nodes, which are the processes that train; on a CPU, the processes."""
+        return self.gpus_per_node * self.nodes
+
 
 class TrainConfig(Section):
     """One training run."""
@@ -256,7 +261,7 @@ class TrainConfig(Section):
                 f"trainer.batch ({self.trainer.batch}) must be a multiple of actor.mini_batch ({self.actor.mini_batch})"
             )
         per_rank = self.actor.mini_batch * self.rollout.samples_per_prompt
-        ranks = self.trainer.gpus_per_node * self.trainer.nodes
+        ranks = self.trainer.ranks
         if self.actor.micro_batch_tokens is None and per_rank % (ranks * self.actor.micro_batch):
             raise ValueError(
                 f"actor.mini_batch × rollout.samples_per_prompt ({per_rank}) must be a multiple of "

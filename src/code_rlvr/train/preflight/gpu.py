@@ -103,7 +103,7 @@ class _Role(NamedTuple):
 
 
 def _roles(config: TrainConfig) -> list[_Role]:
-    ranks = config.trainer.gpus_per_node * config.trainer.nodes
+    ranks = config.trainer.ranks
     model, critic = actor_size(config), critic_size(config)
     adapters = bool(config.actor.lora_rank)
     in_pass = _pass_gib(config, model.shape, logits=not config.actor.fused_logits)

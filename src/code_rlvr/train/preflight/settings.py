@@ -53,7 +53,7 @@ def check_batches(config: TrainConfig) -> str:
     Raises:
         ConfigError: It cannot be divided.
     """
-    ranks = config.trainer.gpus_per_node * config.trainer.nodes
+    ranks = config.trainer.ranks
     samples = config.actor.mini_batch * config.rollout.samples_per_prompt
     if samples % ranks:
         raise ConfigError(
