@@ -1,7 +1,5 @@
 """A model behind vLLM's OpenAI-compatible server on this machine, for as long as EvalScope asks it.
 
-Not tried on a GPU.
-
 Covered: starting `vllm serve` on a free port of the loopback address, waiting until it answers, ending it.
 Not covered: asking it, which EvalScope does.
 """
