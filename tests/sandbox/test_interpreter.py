@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from code_rlvr import ConfigError, Judge, Tests, Verdict
+from code_rlvr import ConfigError, Judge, Limits, Tests, Verdict
 from code_rlvr.cli import app
 from code_rlvr.verifier.interpreter import find_interpreter
 
@@ -55,7 +55,7 @@ def test_interpreter_that_is_too_old_is_refused(tmp_path: Path) -> None:
         find_interpreter(old)
 
 
-def test_packages_of_the_interpreter_below_an_environment_cannot_be_read(judge: Judge) -> None:
+def test_packages_of_the_interpreter_below_an_environment_cannot_be_read() -> None:
     source = """
 import itertools, os, sys
 folder = os.path.join(os.path.dirname(os.__file__), "site-packages")
@@ -68,7 +68,8 @@ for place, _, names in itertools.islice(os.walk(folder), 1000):  # there can be 
             pass
 print("a")
 """
-    assert judge.judge(source, Tests.stdio([""], ["a"])).accepted
+    with Judge(workers=1, limits=Limits(cpu_s=20, wall_s=60)) as judge:  # a disk that nobody read yet takes seconds
+        assert judge.judge(source, PRINTS_A).accepted
 
 
 def test_doctor_finds_every_layer_that_is_active_and_tries_them() -> None:
