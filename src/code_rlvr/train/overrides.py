@@ -17,7 +17,7 @@ from code_rlvr.train.overrides_device import Overrides, device_overrides
 STOP_FILE = "stopped.txt"
 """In ``logs/``: why the trainer stopped itself, for the launcher to show."""
 WITHOUT_GRADIENTS = 4
-"""How many times the tokens of an update's pass one without gradients takes, where it holds less."""
+"""A pass without gradients takes so many times the tokens of one with, where it holds less."""
 
 
 def verl_overrides(
