@@ -124,18 +124,6 @@ def test_the_critics_passes_are_of_so_many_samples_as_the_actors(model: Path) ->
     assert engine.micro_batch_size_per_gpu == engine.infer_micro_batch_size_per_gpu == 16
 
 
-@pytest.mark.parametrize(
-    ("words", "times"), [([], 4), (["actor.gradient_checkpointing=true"], 1), (["actor.fused_logits=false"], 1)]
-)
-def test_passes_without_gradients_are_larger_where_they_hold_less(words: list[str], times: int) -> None:
-    given = ["trainer.device=cuda", "actor.fused_logits=true", "actor.micro_batch_tokens=4096", *words]
-    config: Any = composed("m", *given)
-    assert config.actor_rollout_ref.actor.ppo_max_token_len_per_gpu == 4096
-    for part in (config.actor_rollout_ref.ref, config.actor_rollout_ref.rollout):
-        assert part.log_prob_use_dynamic_bsz
-        assert part.log_prob_max_token_len_per_gpu == times * 4096
-
-
 @pytest.mark.parametrize("words", [[], ["actor.compile_layers=false"]])
 def test_layers_of_all_models_are_compiled_unless_it_is_said_otherwise(words: list[str]) -> None:
     config: Any = composed("m", "trainer.device=cuda", *words)

@@ -47,8 +47,7 @@ class ActorConfig(Section):
     micro_batch_tokens: int | None = Field(None, ge=0)
     """Tokens per forward pass of one rank, in place of `micro_batch`: samples are packed without padding. With 0, it is
     32,768 where a GPU's memory holds that with nothing saved (a small model waits for Python between small passes), and
-    16,384 elsewhere. Log-probabilities of actor and reference take four times as many with `fused_logits` where
-    activations are not computed twice: without gradients less is held."""
+    16,384 elsewhere."""
     lora_rank: int = Field(0, ge=0)
     """Rank of the low-rank adapters trained in place of the weights (arXiv:2106.09685); 0 trains the weights."""
     lora_alpha: int = Field(32, ge=1)

@@ -16,8 +16,6 @@ from code_rlvr.train.overrides_device import Overrides, device_overrides
 
 STOP_FILE = "stopped.txt"
 """In ``logs/``: why the trainer stopped itself, for the launcher to show."""
-WITHOUT_GRADIENTS = 4
-"""A pass without gradients takes so many times the tokens of one with, where it holds less."""
 
 
 def verl_overrides(
@@ -102,14 +100,11 @@ def _batches(config: TrainConfig) -> Overrides:
         "actor_rollout_ref.model.use_remove_padding": packed,
         "critic.model.use_remove_padding": packed,
     }
-    if actor.micro_batch_tokens is not None:
-        part["actor_rollout_ref.actor.use_dynamic_bsz"] = True
-        part["actor_rollout_ref.actor.ppo_max_token_len_per_gpu"] = actor.micro_batch_tokens
-        # A pass without gradients holds the activations of a layer at a time, where updates keep those of all layers.
-        larger = WITHOUT_GRADIENTS if actor.fused_logits and not actor.gradient_checkpointing else 1
-        for role in ("ref", "rollout"):
-            part[f"actor_rollout_ref.{role}.log_prob_use_dynamic_bsz"] = True
-            part[f"actor_rollout_ref.{role}.log_prob_max_token_len_per_gpu"] = larger * actor.micro_batch_tokens
+    if packed:
+        for role, prefix in (("actor", "ppo"), ("ref", "log_prob"), ("rollout", "log_prob")):
+            dynamic = "use_dynamic_bsz" if role == "actor" else f"{prefix}_use_dynamic_bsz"
+            part[f"actor_rollout_ref.{role}.{dynamic}"] = True
+            part[f"actor_rollout_ref.{role}.{prefix}_max_token_len_per_gpu"] = actor.micro_batch_tokens
         part["critic.use_dynamic_bsz"] = True
         # The trainer reads this name, of both kinds of pass, and no other; without it they are of 32,768 tokens.
         part["+critic.ppo_infer_max_token_len_per_gpu"] = actor.micro_batch_tokens
