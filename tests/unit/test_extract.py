@@ -123,6 +123,12 @@ def test_hostile_text_is_survived(bomb: str) -> None:
     assert extract_code(f"{fenced(bomb)}\n{fenced(SOLUTION)}") == SOLUTION
 
 
+@pytest.mark.parametrize("long", ["+".join(["x"] * 500), "x" + ".real" * 800, "-" * 700 + "x"])
+def test_expressions_that_parse_and_cannot_be_written_again_are_survived(long: str) -> None:
+    code = f"def f(x):\n    return {long}"
+    assert extract_code(fenced(code), "f") == code
+
+
 DOCUMENTED = (Path(__file__).parents[2] / "docs" / "extraction.md").read_text(encoding="utf-8")
 PROGRAMS = {"\\n": "\n", "\\r": "\r", "Ω": "n = int(input())\nprint(n)", "Φ": "def f(n):\n    return n"}
 

@@ -250,8 +250,12 @@ def _defines(tree: ast.Module, entry_point: str) -> bool:
 
 
 def _is_stub(node: ast.stmt) -> bool:
-    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return constant or isinstance(node, ast.Pass) or ast.unparse(node).startswith("raise NotImplementedError")
+    match node:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
+            return True
+    return False
 
 
 class _Names:

@@ -1,6 +1,7 @@
 """Operations whose result may be far larger than what they are given, bounded: nothing here takes long.
 
-Covered: powers, shifts, repetitions, products, ranges, the decimal text of an integer.
+Covered: powers, shifts, repetitions, products, sums, ranges, texts that are joined or replaced in, the decimal text of
+an integer.
 Not covered: tables (`bounds`); expressions, of which these are parts (`evaluator`).
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sized
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,9 @@ MAX_BITS = 1_000_000  # of an integer that is built by a power or a shift
 MAX_TEXT_BITS = 100_000  # of an integer that is written in decimal, which takes quadratic time: 30,103 digits, 15 ms
 PYTHON_WRITES_BITS = 14_000  # of an integer, at least: 4,300 digits
 MAX_PRODUCT = 10_000_000_000  # of the bits of two integers that are multiplied or divided
+MAX_COPIES = 100_000_000  # of items: a sum of sequences copies what it has at each of them
+MAX_DENOMINATORS = 20_000  # bits of all fractions of a sum: that of the sum may have as many
+MAX_CHARACTERS = 20_000_000  # of a text that is joined or replaced in
 
 
 class NotPlain(ValueError):  # noqa: N818  says what the expression is
@@ -60,6 +64,31 @@ def times(left: Any, right: Any) -> Any:
         if sizes and len(sequence) * count > MAX_ITEMS:
             raise NotPlain("a repetition that is too long")
     return quick(operator.mul)(left, right)
+
+
+def total(items: Iterable[Any], /, start: Any = 0) -> Any:
+    """As `sum`; NotPlain if its terms are sequences or fractions of which that takes long."""
+    items = list(items)
+    if isinstance(start, Sized) and len(items) * sum(len(one) for one in items) > MAX_COPIES:
+        raise NotPlain("a sum of many sequences")
+    if sum(one.denominator.bit_length() for one in items if isinstance(one, Fraction)) > MAX_DENOMINATORS:
+        raise NotPlain("a sum of many fractions")
+    return sum(items, start)
+
+
+def join(text: str, items: Iterable[str], /) -> str:
+    """As `str.join`; NotPlain if the result had more than `MAX_CHARACTERS`."""
+    items = list(items)
+    if len(text) * len(items) + sum(map(len, items)) > MAX_CHARACTERS:
+        raise NotPlain("a text that is too long")
+    return text.join(items)
+
+
+def replace(text: str, old: str, new: str, count: int = -1, /) -> str:
+    """As `str.replace`; NotPlain if the result might have more than `MAX_CHARACTERS`."""
+    if len(text) + text.count(old) * len(new) > MAX_CHARACTERS:
+        raise NotPlain("a text that is too long")
+    return text.replace(old, new, count)
 
 
 def shift(left: int, right: int) -> int:

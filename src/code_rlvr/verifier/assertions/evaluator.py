@@ -13,6 +13,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from code_rlvr.verifier.assertions import arithmetic
@@ -117,6 +118,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     )
 }  # fmt: skip
 FUNCTIONS.update(range=arithmetic.bounded_range, divmod=arithmetic.quick(divmod), isclose=math.isclose)
+FUNCTIONS.update(sum=arithmetic.total)
 # What is called in place of these; `isinstance(□, set)` still means the type.
 _BOUNDED: dict[type, Callable[..., Any]] = {
     **{function: hashing(function) for function in (set, frozenset, Counter)},
@@ -139,6 +141,7 @@ _METHODS: dict[type, tuple[str, ...]] = {
     tuple: ("count", "index"),
     set: ("intersection", "issubset", "issuperset", "union"),
 }  # fmt: skip
+_GROWING: dict[str, Callable[..., str]] = {"join": arithmetic.join, "replace": arithmetic.replace}  # of texts
 _NOTHING: tuple[str, ...] = ()
 _CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -202,6 +205,8 @@ def _attribute(node: Any, values: Mapping[str, Any]) -> Any:
     owner = evaluate(node.value, values)
     if node.attr not in _METHODS.get(type(owner), _NOTHING):
         raise AttributeError(f"{type(owner).__name__} has no attribute {node.attr} here")
+    if node.attr in _GROWING:
+        return partial(_GROWING[node.attr], owner)
     found = getattr(owner, node.attr)
     return hashing(found) if isinstance(owner, set) else found
 
