@@ -32,7 +32,7 @@ from code_rlvr.train import checkpoints, preflight
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.launch import train
 from code_rlvr.train.merge import merge_checkpoint
-from code_rlvr.train.warmstart import WarmStartSettings, warm_start
+from code_rlvr.train.warmstart import WarmStartSettings, progress_in_words, warm_start
 from code_rlvr.types import Problem
 from code_rlvr.whole_file import whole_file
 
@@ -166,14 +166,7 @@ def _warm_start(config: QuickstartConfig, stages: Stages) -> None:
     corpus = imperfect_corpus(config.seed, config.corpus.size)
     settings = config.warm_start.model_copy(update={"seed": config.seed})
     with stages.bar(settings.steps) as advance:
-        result = warm_start(
-            folder,
-            corpus,
-            settings,
-            on_progress=lambda step, total, loss, speed: advance(
-                step, f"loss {loss:.3f}, {speed / 1000:.1f}k tokens/s"
-            ),
-        )
+        result = warm_start(folder, corpus, settings, progress_in_words(advance))
     stages.note(f"{result.parameters / 1e6:.2f} million parameters, saved in {folder}")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -18,10 +20,15 @@ from transformers import (  # noqa: E402
     Qwen2Tokenizer,
 )
 
+from code_rlvr.cli import app  # noqa: E402
+from code_rlvr.data.parquet import write_parquet  # noqa: E402
 from code_rlvr.decode import Sampling, generate_batch  # noqa: E402
-from code_rlvr.errors import ModelError  # noqa: E402
+from code_rlvr.errors import DataError, ModelError  # noqa: E402
+from code_rlvr.ground_truth import Tests  # noqa: E402
 from code_rlvr.train.tokenizer import train_tokenizer  # noqa: E402
 from code_rlvr.train.warmstart import WarmStartSettings, _batches, _encode, warm_start  # noqa: E402
+from code_rlvr.train.warmstart_corpus import read_corpus  # noqa: E402
+from code_rlvr.types import Problem  # noqa: E402
 
 OPERATIONS = {"sum": "+", "product": "*", "difference": "-"}
 CORPUS = [
@@ -173,12 +180,55 @@ def test_an_existing_folder_is_not_overwritten(made):
 
 @pytest.mark.parametrize(
     ("corpus", "message"),
-    [([], "empty"), ([("a", "b " * 400)], r"has \d+ tokens; max_length is 256")],
+    [([], "empty"), ([("a", "b " * 400)], r"shortest pair of the corpus has \d+ tokens; raise max_length, now 256")],
 )
 def test_unusable_corpora_are_refused(tmp_path, corpus, message):
     with pytest.raises(ModelError, match=message):
         warm_start(tmp_path / "m", corpus, TINY)
     assert not (tmp_path / "m").exists()
+
+
+def test_pairs_that_are_too_long_are_left_out_and_counted(tmp_path):
+    made = warm_start(tmp_path / "m", [*CORPUS, ("a", "b " * 400)], TINY)
+    assert made.left_out == 1
+
+
+def prepared(folder: Path, *solutions: dict[str, str]) -> Path:
+    """A set of two problems to train on and one for validation, as `prepare` writes it."""
+    tests = Tests.stdio(["1\n"], ["2\n"])
+    for split, names in (("train", ("a", "b")), ("validation", ("c",))):
+        problems = [Problem(name, f"Say {name}.", tests, "mine") for name in names]
+        write_parquet(folder / f"{split}.parquet", problems, split=split, instruction="")
+    (folder / "solutions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in solutions))
+    return folder
+
+
+def test_a_corpus_is_read_of_training_problems_and_solutions_that_are_said_to_pass(tmp_path):
+    solutions = [
+        {"problem_id": "b", "code": "print(2)\n"},
+        {"problem_id": "a", "response": "It is 2.", "verdict": "accepted"},
+        {"problem_id": "a", "code": "print(3)", "verdict": "wrong_answer"},
+        {"problem_id": "c", "code": "print(2)"},
+    ]
+    corpus = read_corpus(prepared(tmp_path, *solutions))
+    assert corpus == [("Say b.", "```python\nprint(2)\n```"), ("Say a.", "It is 2.")]
+
+
+def test_a_set_without_solutions_is_refused(tmp_path):
+    folder = prepared(tmp_path, {"problem_id": "a", "code": "print(3)", "verdict": "wrong_answer"})
+    with pytest.raises(DataError, match=r"no problem of .* has a solution"):
+        read_corpus(folder)
+    with pytest.raises(DataError, match=r"nothing.train\.parquet does not exist"):
+        read_corpus(tmp_path / "nothing")
+
+
+def test_the_command_makes_a_model_of_a_prepared_set(tmp_path):
+    folder = prepared(tmp_path, *({"problem_id": name, "code": f"print({name!r})"} for name in "ab"))
+    words = [str(folder), "--out", str(tmp_path / "m"), "steps=3", "batch=2", "layers=1", "hidden_size=32", "heads=2"]
+    said = CliRunner().invoke(app, ["warmstart", *words])
+    assert said.exit_code == 0, said.output
+    assert f"code-rlvr train model={tmp_path / 'm'}" in said.output.replace("\n", " ")
+    assert AutoModelForCausalLM.from_pretrained(tmp_path / "m").config.num_hidden_layers == 1
 
 
 @pytest.mark.parametrize("wrong", [{"stepz": 3}, {"steps": 0}, {"vocab_size": 100}, {"hidden_size": 30, "heads": 4}])

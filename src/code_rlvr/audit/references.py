@@ -95,11 +95,6 @@ class ReferenceRun:
         return sum(case.cpu_s for case in self.judgement.cases)
 
 
-def is_reference(solution: Solution) -> bool:
-    """Whether a solution is said to pass."""
-    return solution.label in (None, Verdict.ACCEPTED.value)
-
-
 def run_reference(solution: Solution, tests: Tests, judge: Judge) -> ReferenceRun:
     """Judge a reference, and if it is accepted judge it again.
 

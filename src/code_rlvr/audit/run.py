@@ -26,7 +26,6 @@ from code_rlvr.audit.finding import Finding, defect, shown, suspect
 from code_rlvr.audit.references import (
     SolutionStore,
     check_references,
-    is_reference,
     passes_although_wrong,
     run_reference,
 )
@@ -201,10 +200,10 @@ class _Audit:
             found.findings += trivial_findings(best_trivial(tests, cases, self.judge), cases)
         if self.judge is None:
             return
-        runs = [run_reference(one, tests, self.judge) for one in item.solutions if is_reference(one)]
+        runs = [run_reference(one, tests, self.judge) for one in item.solutions if one.is_reference]
         found.references = [(run.judgement.accepted, run.max_cpu_s, run.total_cpu_s) for run in runs]
         found.findings += check_references(runs, tests.time_limit_s or self.settings.limits.cpu_s)
-        wrong = [one for one in item.solutions if not is_reference(one)]
+        wrong = [one for one in item.solutions if not one.is_reference]
         passed = [one.index for one in wrong if passes_although_wrong(one, tests, self.judge)]
         if passed:
             which = f"{len(passed):,} of {len(wrong):,} solutions known to be wrong, the first is number {passed[0]}"

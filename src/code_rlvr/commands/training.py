@@ -1,4 +1,4 @@
-"""Commands that train: quickstart, train."""
+"""Commands that train: quickstart, warmstart, train."""
 
 from __future__ import annotations
 
@@ -38,6 +38,52 @@ def quickstart(
     settings = load_config(QuickstartConfig, None, words)
     with interruptible("the same command goes on where it stopped"):
         run_quickstart(settings, Console(highlight=False))
+
+
+@app.command(
+    epilog="Example: `code-rlvr warmstart my-data --out models/tiny max_length=1024 steps=2000`\n\n"
+    "Every setting: docs/reference/config.md, `warm_start`.",
+)
+def warmstart(
+    data: Annotated[Path, typer.Argument(metavar="SET", help="Folder that `prepare` wrote, with solutions.")],
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar="[key=value]...", help="Settings to change, e.g. max_length=1024.")
+    ] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder of the model to make.")],
+    solutions: Annotated[
+        Path | None, typer.Option(help="JSONL of solutions in place of the folder's solutions.jsonl.")
+    ] = None,
+) -> None:
+    """Make a small model from nothing that has read the solutions of your problems.
+
+    Training by rewards needs a model that is right now and then, and this one is where its problems are alike.  A
+    minute or two on a CPU, no download; for problems of any difficulty take a model that was pretrained.
+    """
+    from transformers.utils import logging
+
+    from code_rlvr.config import load_config
+    from code_rlvr.progress import Stages
+    from code_rlvr.train.warmstart import WarmStartSettings, progress_in_words, warm_start
+    from code_rlvr.train.warmstart_corpus import read_corpus
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # noise among ours
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    settings = load_config(WarmStartSettings, None, overrides or [])
+    corpus = read_corpus(data, solutions)
+    stages = Stages(Console(highlight=False), total=1)
+    with (
+        interruptible("nothing was written"),
+        stages.stage(f"{len(corpus):,} solutions, {settings.steps:,} steps"),
+        stages.bar(settings.steps) as advance,
+    ):
+        made = warm_start(out, corpus, settings, progress_in_words(advance))
+    if made.left_out:
+        typer.echo(f"left out: {made.left_out:,} solutions longer than max_length={settings.max_length} tokens")
+    typer.echo(
+        f"{made.parameters / 1e6:.2f} million parameters, loss {made.loss:.3f}; next: code-rlvr train model={out} "
+        f"data.train_file={data / 'train.parquet'} data.validation_file={data / 'validation.parquet'}"
+    )
 
 
 @app.command(

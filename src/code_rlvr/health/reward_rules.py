@@ -165,7 +165,7 @@ RULES = (
             "read responses: what do they have in place of a code block?",
             "longer responses (data.max_response_tokens), if many are cut off",
             "reward.policy=tiered, which pays for form; reward.format_weight says how much",
-            "`code-rlvr warmstart`, or an instruction-tuned model (model)",
+            "an instruction-tuned model (model); for a small one of your own, `code-rlvr warmstart`",
         ),
         look=_format_not_learned,
         may_still_come=True,

@@ -103,7 +103,7 @@ RULES = (
         ),
         tries=(
             "read a few responses and their verdicts; run `code-rlvr audit` on the data",
-            "train on easier problems (data.train_file) or start from a stronger one (model, or `code-rlvr warmstart`)",
+            "train on easier problems (data.train_file) or start from a stronger model (model)",
             "reward.policy=pass_rate in place of binary, so that half a solution earns something",
             "more samples a prompt (rollout.samples_per_prompt), longer ones (data.max_response_tokens), and time for "
             "the tests (reward.time_limit_s)",

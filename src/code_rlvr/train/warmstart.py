@@ -90,6 +90,7 @@ class WarmStartResult:
         tokens: Tokens trained on, prompts included, padding not.
         seconds: Wall time of training, without the tokenizer.
         loss: Mean loss of the last 50 steps, in nats per response token.
+        left_out: Pairs of the corpus that are longer than the model's context.
     """
 
     path: Path
@@ -98,6 +99,12 @@ class WarmStartResult:
     tokens: int
     seconds: float
     loss: float
+    left_out: int
+
+
+def progress_in_words(advance: Callable[[int, str], None]) -> OnProgress:
+    """Progress for a bar that is told the step and a few words."""
+    return lambda step, _steps, loss, speed: advance(step, f"loss {loss:.3f}, {speed / 1000:.1f}k tokens/s")
 
 
 def warm_start(
@@ -110,7 +117,8 @@ def warm_start(
 
     Args:
         out_dir: The model folder to make; it appears only when it is complete.
-        corpus: Pairs of what the user says and what the model should answer.
+        corpus: Pairs of what the user says and what the model should answer; those that are longer than the model's
+            context are left out.
         settings: How; the quickstart's when left out.
         on_progress: Called after every step.
 
@@ -118,7 +126,7 @@ def warm_start(
         The folder and how training went.
 
     Raises:
-        ModelError: `out_dir` exists, the corpus is empty, or a text is longer than the model's context.
+        ModelError: `out_dir` exists, the corpus is empty, or every pair is longer than the model's context.
     """
     settings = settings or WarmStartSettings()
     if out_dir.exists():
@@ -133,11 +141,12 @@ def warm_start(
         model = _new_model(tokenizer, settings)
         tokens, seconds, loss = _train(model, examples, settings, on_progress)
     _save(model, tokenizer, settings, out_dir)
-    return WarmStartResult(out_dir, model.num_parameters(), len(tokenizer), tokens, seconds, loss)
+    left_out = len(corpus) - len(examples)
+    return WarmStartResult(out_dir, model.num_parameters(), len(tokenizer), tokens, seconds, loss, left_out)
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Sequence[tuple[str, str]], max_length: int) -> list[Example]:
-    """Encode prompt and response apart, as a rollout sees them, so that no merge crosses the border."""
+    """Encode what fits, prompt and response apart, as a rollout sees them, so that no merge crosses the border."""
     chats = [[{"role": "user", "content": prompt}] for prompt, _ in corpus]
     prompts = tokenizer.apply_chat_template(chats, add_generation_prompt=True, return_dict=False)
     responses = tokenizer([response for _, response in corpus], add_special_tokens=False)["input_ids"]
@@ -145,10 +154,11 @@ def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Sequence[tuple[str, str]
         (prompt + response + [tokenizer.eos_token_id], len(prompt))
         for prompt, response in zip(prompts, responses, strict=True)
     ]
-    longest = max(len(ids) for ids, _ in examples)
-    if longest > max_length:
-        raise ModelError(f"a text of the corpus has {longest} tokens; max_length is {max_length}")
-    return examples
+    fitting = [example for example in examples if len(example[0]) <= max_length]
+    if not fitting:
+        shortest = min(len(ids) for ids, _ in examples)
+        raise ModelError(f"the shortest pair of the corpus has {shortest:,} tokens; raise max_length, now {max_length}")
+    return fitting
 
 
 def _new_model(tokenizer: PreTrainedTokenizerFast, settings: WarmStartSettings) -> Qwen2ForCausalLM:

@@ -87,6 +87,11 @@ class Solution:
     label: str | None
     place: str
 
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is said to pass; where nothing is said, it is taken for one that does."""
+        return self.label in (None, Verdict.ACCEPTED.value)
+
 
 def read_problems(file: Path) -> dict[str, TestedProblem]:
     """All problems of a file, or of the splits in a folder that `prepare` wrote, by id.
