@@ -252,3 +252,35 @@ def test_an_expected_output_is_never_met_by_a_value_that_cannot_cross(judge: Jud
     judgement = judge.judge(OWN, Tests.call("f", [["x"]] * len(outputs), outputs))
     assert {case.verdict for case in judgement.cases} == {RE}
     assert "a value of type Box cannot leave the sandbox" in judgement.cases[0].stderr
+
+
+@pytest.mark.parametrize("demonstration", ["print(f(int(input())))", "import sys; sys.exit(f(0))", "assert f(1) == 3"])
+@pytest.mark.parametrize(
+    "tests",
+    [
+        Tests.call("f", [[1], [2]], [2, 3]),
+        Tests("assert", asserts=("assert f(1) == 2",), entry_point="f"),
+        Tests("assert", asserts=("for i in range(3):\n    assert f(i) == i + 1",), entry_point="f"),
+    ],
+    ids=["call", "assert", "checker"],
+)
+def test_a_demonstration_below_the_main_guard_is_not_run_where_a_function_is_tested(
+    tests: Tests, demonstration: str, judge: Judge
+) -> None:
+    program = f"def f(a):\n    return a + 1\n\n\nif __name__ == '__main__':\n    {demonstration}\n"
+    assert judge.judge(program, tests).verdict is Verdict.ACCEPTED
+    assert judge.judge(program.replace("+ 1", "+ 2"), tests).verdict is Verdict.WRONG_ANSWER
+
+
+def test_a_function_that_is_tested_finds_its_module_by_name(judge: Judge) -> None:
+    program = """
+import pickle, sys, typing, dataclasses
+@dataclasses.dataclass
+class Pair:
+    a: "int"
+def f(a):
+    assert sys.modules[__name__].__dict__ is globals()
+    assert typing.get_type_hints(Pair) == {"a": int}
+    return pickle.loads(pickle.dumps(Pair(a))).a
+"""
+    assert judge.judge(program, Tests.call("f", [[1]], [1])).verdict is Verdict.ACCEPTED

@@ -58,10 +58,12 @@ class Confinement:
 def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, Any]) -> int:
     """Run the program, make the test's call if it is one, flush; returns the exit code."""
     threading = sys.modules["threading"]  # the zygote imported it without its fork hooks
-    module, status = types.ModuleType("__main__"), 0
+    test, status = request["test"], 0
+    # Whoever tests a function imports it, so that a demonstration below `if __name__ == "__main__"` does not run.
+    module = types.ModuleType("solution" if test in ("call", "serve") else "__main__")
     module.__dict__.update(shared, __builtins__=builtins, __file__="solution.py")
-    sys.modules["__main__"], sys.argv = module, ["solution.py"]
-    test = request["test"]
+    sys.modules["__main__"] = sys.modules[module.__name__] = module
+    sys.argv = ["solution.py"]
     arguments = read_arguments() if test == "call" else None
     # What only dialogues need is imported by their supervisors, lest it cost every fork.
     if test == "check":
