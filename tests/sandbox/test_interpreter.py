@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -32,10 +33,15 @@ def test_solutions_may_import_what_contest_judges_offer(judge: Judge) -> None:
     assert judge.judge(source, PRINTS_A).accepted
 
 
-@pytest.mark.parametrize("package", ["pytest", "pydantic", "code_rlvr", "pip"])
-def test_solutions_may_import_nothing_else_of_this_environment(package: str, judge: Judge) -> None:
-    source = f"try:\n    import {package}\nexcept (ImportError, PermissionError):\n    print('a')"
+@pytest.mark.parametrize("package", ["pytest", "pydantic", "code_rlvr", "pip", "pyarrow"])
+def test_anything_else_of_this_environment_is_for_solutions_not_installed(package: str, judge: Judge) -> None:
+    source = f"try:\n    import {package}\nexcept ModuleNotFoundError:\n    print('a')"
     assert judge.judge(source, PRINTS_A).accepted
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("pandas"), reason="pandas is not installed")
+def test_an_offered_package_that_could_use_one_that_is_not_does_without(judge: Judge) -> None:
+    assert judge.judge("import pandas\nprint('a' * pandas.Series([1]).sum())", PRINTS_A).accepted
 
 
 def test_solutions_run_on_the_interpreter_that_is_named(environment: Path) -> None:

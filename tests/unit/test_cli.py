@@ -16,7 +16,19 @@ def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str
     return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, cwd=cwd)
 
 
-COMMANDS = ["quickstart", "warmstart", "prepare", "audit", "verify", "serve", "doctor", "train", "merge", "eval", "report"]
+COMMANDS = [
+    "quickstart",
+    "warmstart",
+    "prepare",
+    "audit",
+    "verify",
+    "serve",
+    "doctor",
+    "train",
+    "merge",
+    "eval",
+    "report",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

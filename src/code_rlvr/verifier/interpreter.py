@@ -42,12 +42,14 @@ class Interpreter:
         packages: Folders of third-party packages.
         readable: Files and folders that programs may read.
         listable: Folders whose entries they may see.
+        offered: Modules that they may import from `packages`; None for all.
     """
 
     executable: str
     packages: tuple[str, ...]
     readable: tuple[str, ...]
     listable: tuple[str, ...] = ()
+    offered: tuple[str, ...] | None = None
 
 
 def find_interpreter(python: str | os.PathLike[str] | None = None) -> Interpreter:
@@ -82,7 +84,8 @@ def _ask(executable: str, own: bool) -> Interpreter:
     if not own:
         return Interpreter(executable, packages, (*dict.fromkeys(readable), *packages), standard)
     readable += [str(Path(folder, name)) for folder in packages for name in OFFERED]
-    return Interpreter(executable, packages, tuple(dict.fromkeys(readable)), (*standard, *packages))
+    modules = tuple(name.removesuffix(".py") for name in OFFERED)
+    return Interpreter(executable, packages, tuple(dict.fromkeys(readable)), (*standard, *packages), modules)
 
 
 def _entries(folder: str, wanted: Callable[[str], bool]) -> list[str]:

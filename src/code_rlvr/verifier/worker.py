@@ -71,6 +71,7 @@ class Worker:
             settings = {
                 "isolation": isolation,
                 "packages": interpreter.packages,
+                "offered": interpreter.offered,
                 "readable": [*interpreter.readable, str(Path(_HOME, "guard"))],
                 "listable": [*interpreter.listable],
             }

@@ -26,6 +26,7 @@ from .child import OPEN_FILES, Confinement
 from .files import read_all
 from .limits import clamp, lower
 from .messages import pack_answer, receive
+from .offered import offer_only
 from .supervisor import Supervisor, kill_descendants
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
@@ -57,6 +58,8 @@ def main(control_fd: int, layers_so_far: str, folder: str) -> NoReturn:
     _, (settings_fd,) = receive(control)
     settings = marshal.loads(read_all(settings_fd))
     prepare_interpreter(settings["packages"])
+    if settings["offered"] is not None:
+        offer_only(settings["offered"], settings["packages"])
     if folder:
         settings["listable"].append(folder)
     layers = layers_so_far.split(",") if layers_so_far else []
