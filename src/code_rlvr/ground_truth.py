@@ -6,12 +6,13 @@
 | call   | `fn_name: str`, `inputs: [[argument, …]]`, `outputs: [value]`, or `[[value]]` as Eurus wraps them |
 | call   | the same, each input a text with an argument in JSON a line, each output a text in JSON (LiveCodeBench) |
 | assert | `asserts: str` or `assert_case: [str]`; `entry_point: str?`, `prelude: str?` |
+| assert | `assert_case: [str]` beside `inputs` that are empty and `outputs` that are null (verl's sandbox_fusion) |
 | assert | `extra_info["tests"]: str or [str]`, if the ground truth itself holds no tests |
 
-Outputs of calls are unwrapped only if every one of them is a list of length one.  `fn_name` may name a
-function of the program or a method of its `class Solution`; which one is found out when it runs.  Beside any
-of them: `time_limit_s`, `memory_limit_mib`, `compare`, `rel_tol`, `abs_tol`, `case_sensitive` (see
-`verifier.compare`).
+Line ends of standard input are newlines, whatever system the tests were written on.
+
+Outputs of calls are unwrapped only if every one of them is a list of length one.  `fn_name` may name a function of the
+program or a method of its `class Solution`; which one is found out when it runs.  Beside any of them: `_OPTIONS`.
 
 Anything else is a `TestsFormatError` that names the field: malformed tests score neither 0 nor 1.
 Not covered: taking assertions apart (`verifier.assertions.cases`).
@@ -137,6 +138,8 @@ def _as_object(ground_truth: object, optional: bool) -> dict[str, Any]:
     if isinstance(ground_truth, str):
         try:
             ground_truth = json.loads(ground_truth)
+            if isinstance(ground_truth, str):  # encoded once for the column, and once for the row
+                ground_truth = json.loads(ground_truth)
         except (ValueError, RecursionError) as error:
             if optional:  # a reference solution may stand where other data sets have their tests
                 return {}
@@ -160,10 +163,9 @@ def _read_kind(layout: dict[str, Any]) -> Tests:
     kind: Kind
     known: tuple[str, ...]
     if "assert_case" in layout or "asserts" in layout:
-        kind, known = (
-            "assert",
-            ("assert_case" if "assert_case" in layout else "asserts", "entry_point", "prelude"),
-        )
+        key = "assert_case" if "assert_case" in layout else "asserts"
+        idle = (name for name in ("inputs", "outputs") if _is_idle(layout, name))
+        kind, known = "assert", (key, "entry_point", "prelude", *idle)
     elif "fn_name" in layout:
         kind, known = "call", ("fn_name", "inputs", "outputs")
     elif "inputs" in layout or "outputs" in layout:
@@ -181,11 +183,14 @@ def _read_kind(layout: dict[str, Any]) -> Tests:
         raise TestsFormatError(f"there are {len(outputs)} outputs for {len(inputs)} inputs", field="outputs")
     if kind == "call":
         return Tests("call", *_read_calls(inputs, outputs), fn_name=_name(layout, "fn_name"), **options)
-    fed, expected = (
-        tuple(_text(value, f"{key}[{i}]") for i, value in enumerate(values))
-        for key, values in (("inputs", inputs), ("outputs", outputs))
-    )
+    fed = tuple(_text(value, f"inputs[{i}]").replace("\r\n", "\n") for i, value in enumerate(inputs))
+    expected = tuple(_text(value, f"outputs[{i}]") for i, value in enumerate(outputs))
     return Tests("stdio", fed, expected, **options)
+
+
+def _is_idle(layout: Mapping[str, Any], key: str) -> bool:
+    """Whether a list of inputs or outputs says nothing, as beside the assertions of verl's sandbox_fusion."""
+    return isinstance(layout.get(key), (list, tuple)) and all(value in ("", None) for value in layout[key])
 
 
 def _items(layout: Mapping[str, Any], key: str) -> list[Any]:

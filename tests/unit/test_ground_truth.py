@@ -30,6 +30,23 @@ def test_lists_of_lines_are_joined() -> None:
     assert (tests.inputs, tests.outputs) == (("1\n2",), ("3\n4",))
 
 
+def test_line_ends_of_inputs_are_newlines() -> None:
+    tests = Tests.parse({"inputs": ["1\r\n2\r\n"], "outputs": ["3\r\n"]})
+    assert tests.inputs == ("1\n2\n",)
+
+
+def test_text_that_was_encoded_twice_is_read() -> None:
+    layout = {"inputs": ["1\n"], "outputs": ["2\n"]}
+    assert Tests.parse(json.dumps(json.dumps(layout))) == Tests.parse(layout)
+
+
+def test_assertions_may_stand_beside_inputs_and_outputs_that_say_nothing() -> None:
+    layout = {"inputs": ["", ""], "outputs": [None, None], "assert_case": ["assert f(1) == 2", "assert f(2) == 3"]}
+    assert Tests.parse(json.dumps(layout)) == Tests.assertions(layout["assert_case"])
+    with pytest.raises(TestsFormatError, match="inputs"):
+        Tests.parse({**layout, "inputs": ["1", ""]})
+
+
 def test_outputs_of_calls_are_unwrapped_if_all_have_length_one() -> None:
     tests = Tests.parse({"fn_name": "isMagic", "inputs": [[1237], [12]], "outputs": [[0], [0]]})
     assert (tests.fn_name, tests.inputs, tests.outputs) == ("isMagic", ([1237], [12]), (0, 0))
