@@ -156,6 +156,33 @@ def test_sleep_is_not_cpu_time(judge: Judge) -> None:
     assert judge.judge("import time\ntime.sleep(0.6)\nprint('done')", tests).accepted
 
 
+# The first thread leaves by a bare system call, and the process lives on in another.
+LEFT_TO_ANOTHER_THREAD = """
+import ctypes, os, threading, time
+def rest():
+    time.sleep(0.1)
+    held = bytearray({mib} << 20)
+    time.sleep(4)
+    os._exit(0)
+threading.Thread(target=rest, daemon=True).start()
+ctypes.CDLL(None).syscall(93 if os.uname().machine == "aarch64" else 60, 0)
+"""
+
+
+def test_wall_limit_holds_when_the_first_thread_has_left(judge: Judge) -> None:
+    source = LEFT_TO_ANOTHER_THREAD.format(mib=1)
+    case = judge.judge(source, Tests.stdio([""], [""]), limits=Limits(cpu_s=1, wall_s=1)).cases[0]
+    assert case.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert 1 < case.wall_s < 3  # the limit, and not its fourfold
+
+
+def test_memory_is_looked_at_when_the_first_thread_has_left(judge: Judge) -> None:
+    source = LEFT_TO_ANOTHER_THREAD.format(mib=200)
+    case = judge.judge(source, Tests.stdio([""], [""]), limits=Limits(cpu_s=1, wall_s=9, memory_mib=64)).cases[0]
+    assert case.verdict is Verdict.MEMORY_LIMIT_EXCEEDED
+    assert case.wall_s < 3
+
+
 def test_processes_that_share_the_work_do_not_get_more_cpu_time() -> None:
     source = """
 import os, time

@@ -44,6 +44,9 @@ class Seen:
 def look(keeper: int) -> Seen:
     """What the program of a worker holds at this moment.
 
+    A process whose first thread has left by itself looks dead from outside, with no memory; its other threads live on,
+    and tell of what they share.
+
     Args:
         keeper: The process id of the worker's keeper.
     """
@@ -51,13 +54,15 @@ def look(keeper: int) -> Seen:
     for zygote in _children(keeper):
         for supervisor in _children(zygote):
             for pid in _descendants(supervisor):
-                words = _words(f"{pid}/stat")
-                if len(words) <= 21 or words[0] == b"Z":
+                tasks = _tasks(pid)
+                stats = (_words(f"{task}/stat") for task in tasks)
+                living = next((words for words in stats if len(words) > 21 and words[0] not in b"ZX"), None)
+                if living is None:
                     continue
                 pids.append(pid)
-                threads += int(words[17])
-                resident += int(words[21]) * PAGE
-                waited_ns = max(waited_ns, *_waits(pid))
+                threads += int(living[17])
+                resident += int(living[21]) * PAGE
+                waited_ns = max(waited_ns, *map(_waited_ns, tasks))
     return Seen(tuple(pids), threads, resident, waited_ns / 1e9)
 
 
@@ -71,12 +76,17 @@ def _children(pid: int) -> list[int]:
     return [int(word) for word in _words(f"{pid}/task/{pid}/children")]
 
 
-def _waits(pid: int) -> list[int]:
+def _tasks(pid: int) -> list[str]:
+    """The folders of a process's threads in /proc; none if it is gone."""
     try:
-        threads = os.listdir(f"/proc/{pid}/task")
+        return [f"{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
     except OSError:
-        threads = []
-    return [0, *(int(words[1]) for thread in threads if len(words := _words(f"{pid}/task/{thread}/schedstat")) > 1)]
+        return []
+
+
+def _waited_ns(task: str) -> int:
+    words = _words(f"{task}/schedstat")
+    return int(words[1]) if len(words) > 1 else 0
 
 
 def _words(path: str) -> list[bytes]:
