@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -122,6 +123,39 @@ PROGRAMS = {
         "True\nTrue\n"),
 }  # fmt: skip
 
+WRITER = "import io, os, sys\nout = sys.stdout\nclass W:\n    def write(self, text): out.write(text)\n"
+# How programs may end, whose exit code and output are those of plain Python.
+ENDINGS = {
+    "stdout_detached_and_wrapped_again": (
+        "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding='utf-8')\nprint(9)"),
+    "stdout_detached_for_a_codec": (
+        "import codecs, sys\nsys.stdout = codecs.getwriter('utf-8')(sys.stdout.detach())\nprint(9)"),
+    "stdout_detached": "import sys\nprint(9, flush=True)\nsys.stdout.detach()",
+    "stdout_detached_for_bytes": "import sys\nout, sys.stdout = sys.stdout.detach(), None\nout.write(b'9')",
+    "stdout_deleted": "import os, sys\nprint(9)\ndel sys.stdout\nos.write(1, b'8')",
+    "every_stream_deleted": "import sys\nprint(9)\ndel sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__",
+    "stdout_under_no_name": "import io, sys\nprint(9)\nsys.stdout = sys.__stdout__ = io.StringIO()",
+    "stdout_closed": "import sys\nprint(9)\nsys.stdout.close()",
+    "stdout_whose_descriptor_is_closed": "import os\nprint(9)\nos.close(1)",
+    "stdout_is_a_number": "import sys\nprint(9)\nsys.stdout = 5",
+    "stdout_without_flush": f"{WRITER}sys.stdout = W()\nprint(9)",
+    "stdout_whose_flush_raises": f"{WRITER}    def flush(self): raise OSError('full')\nsys.stdout = W()\nprint(9)",
+    "stdout_whose_flush_exits": f"{WRITER}    def flush(self): sys.exit(0)\nsys.stdout = W()\nprint(9)",
+    "stdout_whose_flush_raises_after_an_exit": f"{WRITER}    def flush(self): 1 / 0\nsys.stdout = W()\nsys.exit(3)",
+    "stdout_that_says_it_is_closed": (
+        f"{WRITER}    closed = True\n    def flush(self): 1 / 0\nsys.stdout = W()\nprint(9)"),
+    "stdout_that_cannot_say_whether_it_is_closed": (
+        f"{WRITER}    closed = property(lambda self: 1 / 0)\n    def flush(self): out.flush()\n"
+        "sys.stdout = W()\nprint(9)"),
+    "stderr_whose_flush_raises": (
+        "import sys\nclass W:\n    def write(self, text): pass\n    def flush(self): 1 / 0\n"
+        "sys.stderr = W()\nprint(9)"),
+    "file_whose_flush_raises": (
+        "import io\nclass R(io.RawIOBase):\n    def flush(self): raise OSError('full')\nr = R()\nprint(9)"),
+    "exit_handler_that_raises": "import atexit\natexit.register(lambda: 1 / 0)\nprint(9)",
+    "thread_handler_that_raises": "import threading\nthreading._register_atexit(lambda: 1 / 0)\nprint(9)",
+}  # fmt: skip
+
 OK, WA, RE = Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR
 MATCH = "import re\ndef f(x): return re.search('^a.*b$', x)"
 OWN = (
@@ -181,6 +215,14 @@ def ran(sandbox: Sandbox, source: str, stdin: str = STDIN) -> str:
 def test_program_may_do_what_contests_need(name: str, sandbox: Sandbox) -> None:
     source, printed = PROGRAMS[name]
     assert ran(sandbox, source) == printed
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_program_ends_as_in_plain_python(name: str, sandbox: Sandbox) -> None:
+    plain = subprocess.run([sys.executable, "-I", "-c", ENDINGS[name]], capture_output=True, timeout=60)
+    with sandbox.start(Program(ENDINGS[name]), LIMITS) as running:
+        result = running.run("")
+    assert (result.stdout, result.exit_code) == (plain.stdout, plain.returncode), (result.stderr, plain.stderr)
 
 
 def test_every_module_of_the_standard_library_can_be_imported(sandbox: Sandbox) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import _io
 import atexit
 import builtins
+import contextlib
 import os
 import sys
 import types
@@ -20,10 +21,13 @@ from .opaque import encode_answer
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 OPEN_FILES = 64  # all that this process can have open
 VALUE_FD = DIALOGUE_FD = 3
+UNFLUSHED = 120  # the interpreter's exit code when a standard stream cannot be flushed
+STDOUT = sys.__stdout__  # whatever a program makes of that name
 
 
 class Confinement:
@@ -91,21 +95,46 @@ def run(codes: list[types.CodeType], shared: dict[str, Any], request: dict[str, 
 
 
 def finish(module: types.ModuleType, threading: types.ModuleType, status: int) -> int:
-    """Wait for threads, run exit handlers, flush, in the interpreter's own order; returns the exit code."""
-    try:
-        if len(threading._active) > 1 or threading._threading_atexits:
-            threading._shutdown()
-        if atexit._ncallbacks():
-            atexit._run_exitfuncs()
-        # File objects in globals would be flushed by their destructors, which never run here.
-        owned = [value for value in list(module.__dict__.values()) if isinstance(value, _io._IOBase)]
-        for stream in (sys.stdout, sys.stderr, *owned, sys.__stdout__):
-            if stream is not None and not getattr(stream, "closed", False):
-                stream.flush()
-    except BaseException as error:  # noqa: BLE001  a broken stream or exit handler is the program's own
-        sys.__excepthook__(type(error), error, error.__traceback__)
-        return status or 1
+    """Wait for threads, run exit handlers, flush, in the interpreter's own order; returns the exit code.
+
+    As there, only a standard stream that cannot be flushed changes it.  Source: `Py_FinalizeEx`.
+    """
+    if len(threading._active) > 1 or threading._threading_atexits:
+        succeeds(threading._shutdown)
+    if atexit._ncallbacks():
+        succeeds(atexit._run_exitfuncs)
+    for stream in (sys.__dict__.get("stdout"), sys.__dict__.get("stderr")):  # a program may have deleted them
+        if stream is not None and not is_closed(stream) and not succeeds(flush, stream):
+            status = UNFLUSHED
+    # File objects in globals would be flushed by their destructors, which never run here, and tell of no error.
+    owned = [value for value in list(module.__dict__.values()) if isinstance(value, _io._IOBase)]
+    for stream in (*owned, STDOUT):
+        with contextlib.suppress(BaseException):
+            flush(stream)
     return status
+
+
+def succeeds(deed: Callable[..., object], *arguments: object) -> bool:
+    """Whether something of the program's comes to its end; what it raises is told on standard error."""
+    try:
+        deed(*arguments)
+    except BaseException as error:  # noqa: BLE001  a broken stream or exit handler is the program's own
+        trace = error.__traceback__ and error.__traceback__.tb_next
+        sys.__excepthook__(type(error), error.with_traceback(trace), trace)
+        return False
+    return True
+
+
+def flush(stream: Any) -> None:
+    stream.flush()
+
+
+def is_closed(stream: Any) -> bool:
+    """Whether a stream says that it is closed; one that cannot say is open, as for the interpreter."""
+    try:
+        return bool(stream.closed)
+    except BaseException:  # noqa: BLE001  whatever a program's stream raises
+        return False
 
 
 def read_arguments() -> tuple[Any, Any]:
