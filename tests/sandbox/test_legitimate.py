@@ -156,6 +156,42 @@ ENDINGS = {
     "thread_handler_that_raises": "import threading\nthreading._register_atexit(lambda: 1 / 0)\nprint(9)",
 }  # fmt: skip
 
+# Where a file may be that is never closed: the interpreter flushes it at the end.
+HOLDERS = {
+    "method": "write = open(1, 'w').write\nwrite('9')",
+    "csv_writer": "import csv\ncsv.writer(open(1, 'w')).writerow([9])",
+    "csv_writer_kept": "import csv\nout = csv.writer(open(1, 'w'))\nout.writerow([9])",
+    "partial": "import functools\nsay = functools.partial(print, file=open(1, 'w'))\nsay(9)",
+    "default": "def say(text, out=open(1, 'w')): out.write(text)\nsay('9')",
+    "keyword_default": "say = lambda text, *, out=open(1, 'w'): out.write(text)\nsay('9')",
+    "closure": "def make():\n    out = open(1, 'w')\n    return lambda text: out.write(text)\nsay = make()\nsay('9')",
+    "attribute": "class A: pass\na = A()\na.out = open(1, 'w')\na.out.write('9')",
+    "slot": "class A: __slots__ = ('out',)\na = A()\na.out = open(1, 'w')\na.out.write('9')",
+    "class_attribute": "class A: out = open(1, 'w')\nA.out.write('9')",
+    "generator": (
+        "def writer():\n    out = open(1, 'w')\n    while True: out.write((yield))\n"
+        "w = writer()\nnext(w)\nw.send('9')"),
+    "another_module": "import string\nstring.out = open(1, 'w')\nstring.out.write('9')",
+    "exit_handler": "import atexit\natexit.register(open(1, 'w').write, '9')",
+    "binary": "import io\nwrite = io.BufferedWriter(io.FileIO(1, 'w')).write\nwrite(b'9')",
+    "detached_standard_output": "import sys\nwrite = sys.stdout.detach().write\nwrite(b'9')\nsys.stdout = None",
+    "class_of_its_own": (
+        "import io, os\nclass Out(io.RawIOBase):\n    text = b''\n"
+        "    def flush(self):\n        os.write(1, self.text)\n        self.text = b''\n"
+        "outs = [Out()]\nouts[0].text = b'9'"),
+    "two_names": (
+        "import gc\na = open(1, 'w', closefd=False)\ngc.collect()\nb = open(1, 'w', closefd=False)\n"
+        "b.write('8')\na.write('9')"),
+    "beside_one_that_cannot_be_flushed": (
+        "import io\nclass R(io.RawIOBase):\n    def flush(self): raise SystemExit(3)\n"
+        "held = [R(), open(1, 'w')]\nheld[1].write('9')"),
+    "beside_an_object_that_lies": (
+        "class Liar:\n    __class__ = property(lambda self: 1 / 0)\nheld = [Liar(), open(1, 'w')]\nheld[1].write('9')"),
+    "beside_a_pipe_that_a_thread_waits_for": (
+        "import os, threading, time\nr, w = os.pipe()\nheld = [os.fdopen(r), open(1, 'w')]\nheld[1].write('9')\n"
+        "threading.Thread(target=held[0].read, daemon=True).start()\ntime.sleep(0.1)"),
+}  # fmt: skip
+
 OK, WA, RE = Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR
 MATCH = "import re\ndef f(x): return re.search('^a.*b$', x)"
 OWN = (
@@ -223,6 +259,13 @@ def test_program_ends_as_in_plain_python(name: str, sandbox: Sandbox) -> None:
     with sandbox.start(Program(ENDINGS[name]), LIMITS) as running:
         result = running.run("")
     assert (result.stdout, result.exit_code) == (plain.stdout, plain.returncode), (result.stderr, plain.stderr)
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_file_is_flushed_at_the_end_whoever_holds_it(name: str, sandbox: Sandbox) -> None:
+    plain = subprocess.run([sys.executable, "-I", "-c", HOLDERS[name]], capture_output=True, timeout=60, check=True)
+    assert plain.stdout.startswith(b"9")
+    assert ran(sandbox, HOLDERS[name], "").encode() == plain.stdout
 
 
 def test_every_module_of_the_standard_library_can_be_imported(sandbox: Sandbox) -> None:
