@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from code_rlvr import ConfigError, Judge, Judgement, Limits, RunStatus, Tests, Unjudged, Verdict
+from code_rlvr.verifier.guard.opaque import decode_answer
 from code_rlvr.verifier.program import Program
 from code_rlvr.verifier.sandbox import Sandbox
 from tests.sandbox.processes import NAMED, descendants, is_alive, killing
@@ -237,6 +239,39 @@ def test_program_that_sleeps_to_the_deadline_is_over_time(judge: Judge) -> None:
     source = "import time\ntime.sleep(0.4)\nprint(input())"
     judgement = judge.judge(source, Tests.stdio(["a"] * 20, ["a"] * 20), limits=limits)
     assert judgement.verdict is Verdict.TIME_LIMIT_EXCEEDED
+
+
+WRITES = "import os\ndef f():\n    text = {text}\n    while text: text = text[os.write(3, text):]\n    os._exit(0)"
+
+
+@pytest.mark.parametrize("item", ["[]", '{"deque":[]}', "0"])
+def test_value_of_too_many_parts_is_over_the_output_limit_and_costs_the_judge_little(item: str, judge: Judge) -> None:
+    program = WRITES.format(text=f"b'[' + b'{item},' * {(15 << 20) // (len(item) + 1)} + b'{item}]'")
+    spent = time.process_time()
+    judgement = judge.judge(program, Tests.call("f", [[]], [[]]), limits=Limits())
+    assert time.process_time() - spent < 1  # 1.1 to 6 s if it were built
+    assert judgement.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED
+    assert "containers" in judgement.cases[0].stderr
+
+
+def test_right_values_that_take_the_judge_to_the_deadline_to_read_are_the_programs_own_time(judge: Judge) -> None:
+    program = WRITES.format(text="""b'[' + b'{"Fraction":[1,1]},' * 99_999 + b'1]'""")
+    tests = Tests.call("f", [[]] * 20, [[1] * 100_000] * 20)
+    judgement = judge.judge(program, tests, limits=Limits(deadline_s=1.5))
+    assert judgement.cases[0].verdict is Verdict.ACCEPTED
+    assert judgement.verdict is Verdict.TIME_LIMIT_EXCEEDED
+
+
+def test_time_that_the_judge_waits_while_it_reads_is_on_nobodys_clock(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait_and_decode(encoded: bytes) -> Any:
+        time.sleep(0.2)  # as for other threads that decode
+        return decode_answer(encoded)
+
+    monkeypatch.setattr("code_rlvr.verifier.job.decode_answer", wait_and_decode)
+    tests = Tests.call("f", [[]] * 10, [[1]] * 10)
+    assert judge.judge("def f(): return [1]", tests, limits=Limits(deadline_s=1)).accepted
 
 
 def test_endless_compilation_is_a_compile_error() -> None:

@@ -6,6 +6,7 @@ import datetime
 import json
 import math
 import re
+import time
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from decimal import Decimal
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from code_rlvr import Tests
 from code_rlvr.verifier.compare import value_matches
 from code_rlvr.verifier.guard.array import Array
-from code_rlvr.verifier.guard.decoding import decode
+from code_rlvr.verifier.guard.decoding import MAX_COMMAS, MAX_CONTAINERS, TooLarge, decode, require_buildable
 from code_rlvr.verifier.guard.frames import MAX_FRAME_BYTES
 from code_rlvr.verifier.guard.opaque import MAX_WHY, Opaque, OutOfReach, decode_answer, encode_answer
 from code_rlvr.verifier.guard.values import MAX_ITEMS, encode
@@ -205,6 +206,15 @@ def test_endless_nesting_is_refused() -> None:
         b'{"object": [0, "int", false]}',
         b"NaN",
         b"[1] [2]",
+        b'{"set": [1, 1]}',
+        b'{"frozenset": [1, true]}',
+        b'{"dict": [["a", [[], []]], ["a", 1]]}',
+        b'{"OrderedDict": [[1, 2], [1.0, 2]]}',
+        b'{"Counter": [["a", 2], ["a", 1]]}',
+        b'{"dict_keys": [1, 1]}',
+        b'{"dict_items": [{"tuple": [1, 2]}, {"tuple": [1, 3]}]}',
+        b'{"tuple": [[], []], "tuple": []}',
+        b'{"tuple": [{}], "tuple": []}',
     ],
 )
 def test_forged_values_are_an_error_and_nothing_worse(forged: bytes) -> None:
@@ -214,6 +224,66 @@ def test_forged_values_are_an_error_and_nothing_worse(forged: bytes) -> None:
 
 def test_a_large_value_does_not_meet_the_bound_of_a_frame_by_itself() -> None:
     assert len(encode([*range(1_000_000)])) < MAX_FRAME_BYTES
+
+
+def test_keys_that_are_equal_to_nothing_come_back() -> None:
+    nan = float("nan")
+    for value in ({float("nan"), nan, 1}, {nan: 1, float("nan"): 2}, {(nan,), (float("nan"),)}):
+        assert len(crossed(value)) == len(value)
+
+
+def listed(item: bytes, count: int) -> bytes:
+    return b"[" + b",".join([item] * count) + b"]"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [[i, -i] for i in range(200_000)],
+        {(i, -i) for i in range(200_000)},
+        [*range(1_000_000)],
+        {i: [] for i in range(200_000)},
+        ["[{,"] * 500_000,
+        "[{," * 2_000_000,
+        '\\"[[' * 1_000_000,
+        "\\" * 1_000_001 + '"[{,' * 500_000,
+    ],
+    ids=["lists", "tuples", "numbers", "dict", "texts", "brackets", "quotes", "backslashes"],
+)
+def test_large_honest_answers_come_back(value: Any) -> None:
+    assert answered(value) == value
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        listed(b"[]", 5_000_000),
+        listed(b'{"deque":[]}', 1_200_000),
+        listed(b"0", 7_000_000),
+        listed(b'""', 5_000_000),
+        listed(b'","', 4_000_000),
+        listed(b'"\\\\",[]', 1_700_000),
+        listed(b'"\\\\\\"",[]', 1_300_000),
+        b'{"dict_values":' + listed(b"0", 7_000_000) + b"}",
+        b'{"dict":[["a",' + listed(b"[]", 1_300_000) + b'],["a",1]]}',
+        b'{"opaque":' + listed(b"[]", 5_000_000) + b"}",
+        listed(b"[]", 5_000_000) + b'"',
+    ],
+    ids=lambda forged: forged[:12].decode(),
+)
+def test_an_answer_of_too_many_parts_is_refused_before_it_is_built(forged: bytes) -> None:
+    started = time.thread_time()
+    with pytest.raises(TooLarge):
+        decode_answer(forged)
+    assert time.thread_time() - started < 0.8  # building the first takes 4 s
+
+
+def test_the_bounds_of_an_answer_are_what_they_say() -> None:
+    require_buildable(listed(b"[]", MAX_CONTAINERS - 1))
+    require_buildable(listed(b'"[{,"', MAX_COMMAS + 1))
+    for forged in (listed(b"[]", MAX_CONTAINERS), listed(b'"[{,"', MAX_COMMAS + 2)):
+        with pytest.raises(TooLarge):
+            require_buildable(forged)
 
 
 def answered(value: Any) -> Any:

@@ -7,6 +7,7 @@ A program is ACCEPTED if every test passed, else it has the verdict of the first
 | was stopped for its CPU or its wall time | TIME_LIMIT_EXCEEDED |
 | could not get memory, or held more than it may | MEMORY_LIMIT_EXCEEDED |
 | wrote more than it may, to stdout, stderr or as a value | OUTPUT_LIMIT_EXCEEDED |
+| returned a value of more parts than the judge builds | OUTPUT_LIMIT_EXCEEDED |
 | was ended by a signal, or left with an exit code other than 0 (as an exception makes it) | RUNTIME_ERROR |
 | left with 0, but a call returned nothing, or nothing of which the test could ask what it asks | RUNTIME_ERROR |
 | left with 0, and what it printed or returned is, is not, what was expected | ACCEPTED, WRONG_ANSWER |
@@ -20,10 +21,11 @@ Not covered: processes (`sandbox`), comparing (`compare`, `assertions`), checker
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +36,7 @@ from code_rlvr.verifier.assertions.cases import AssertCase, take_apart
 from code_rlvr.verifier.assertions.checker import CheckedCase, CheckerUnit
 from code_rlvr.verifier.assertions.checking import run_checker
 from code_rlvr.verifier.compare import output_matches, value_matches
+from code_rlvr.verifier.guard.decoding import TooLarge
 from code_rlvr.verifier.guard.opaque import Opaque, OutOfReach, decode_answer
 from code_rlvr.verifier.program import Call, Feed, Program, Provide, Role
 from code_rlvr.verifier.running import LOOK_S, MAX_THREADS, STATUS_VERDICTS, RunningProgram
@@ -103,6 +106,41 @@ def _own_s(result: RunResult) -> float:
     return max(result.cpu_s, result.wall_s - result.waited_s)
 
 
+@dataclass(slots=True)
+class _Clock:
+    """When a sample has to be over, and how much of its time the program took itself.
+
+    Attributes:
+        deadline: As `time.monotonic` tells it; later by what `reading` waited.
+        own_s: The program's seconds.
+        read_s, waited_s: Of the last reading.
+    """
+
+    deadline: float
+    own_s: float = 0.0
+    read_s: float = 0.0
+    waited_s: float = 0.0
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.deadline
+
+    def ended(self, result: RunResult, ahead: bool) -> bool:
+        """Take in a run, which may have begun ahead of the last reading; whether the deadline is what ended it."""
+        self.own_s += max(0.0, _own_s(result) - (self.read_s if ahead else 0.0))
+        due = self.deadline - (self.waited_s if ahead else 0.0)  # as it was when the run began
+        return result.status is RunStatus.WALL_LIMIT and time.monotonic() >= due
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Count what the judge computes on an output as the program's doing; waiting as nobody's."""
+        began, computed = time.monotonic(), time.thread_time()
+        yield
+        self.read_s = time.thread_time() - computed
+        self.waited_s = max(0.0, time.monotonic() - began - self.read_s)
+        self.own_s += self.read_s
+        self.deadline += self.waited_s
+
+
 def _costly(judged: list[CaseJudgement]) -> int:
     """Count the tests that ended at a limit which takes a program seconds to reach."""
     return sum(case.verdict in (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED) for case in judged)
@@ -154,30 +192,28 @@ class Job:
     def _run_cases(self, running: RunningProgram, started: float) -> list[CaseJudgement]:
         judged: list[CaseJudgement] = []
         checked: dict[CheckerUnit, list[CaseJudgement]] = {}
-        deadline, ahead = started + self.limits.deadline_s, False
-        own_s = 0.0
+        clock, ahead = _Clock(started + self.limits.deadline_s), False
         for case, following in zip(self.cases, [*self.cases[1:], None], strict=True):
-            if time.monotonic() >= deadline and not ahead:
-                self._require_own_fault(judged, own_s)
+            if clock.is_over() and not ahead:
+                self._require_own_fault(judged, clock.own_s)
                 break
             if isinstance(case, CheckedCase):
                 if case.unit not in checked:
-                    left_s = deadline - time.monotonic()
+                    left_s = clock.deadline - time.monotonic()
                     checked[case.unit] = run_checker(self.sandbox, running, case.unit, self.tests, self.limits, left_s)
                 judged.append(checked[case.unit][case.site])
-                own_s += judged[-1].wall_s
+                clock.own_s += judged[-1].wall_s
             else:
                 if not ahead:
-                    running.begin(_feed(case), deadline)
-                ahead = False
-                if isinstance(following, RunCase) and self._may_go_on(judged):
-                    running.begin(_feed(following), deadline)  # it runs while this one's output is compared
-                    ahead = True
+                    running.begin(_feed(case), clock.deadline)
+                was_ahead, ahead = ahead, isinstance(following, RunCase) and self._may_go_on(judged)
+                if isinstance(following, RunCase) and ahead:
+                    running.begin(_feed(following), clock.deadline)  # it runs while this one's output is compared
                 result = running.finish()
-                own_s += _own_s(result)
-                if result.status is RunStatus.WALL_LIMIT and time.monotonic() >= deadline:
-                    self._require_own_fault(judged, own_s)
-                judged.append(self._judged(case, result))
+                if clock.ended(result, was_ahead):
+                    self._require_own_fault(judged, clock.own_s)
+                with clock.reading():
+                    judged.append(self._judged(case, result))
             if self._given_up(judged):
                 break
         return judged
@@ -220,6 +256,8 @@ class Job:
                 return Verdict.RUNTIME_ERROR, "the program left before the call returned"
             try:
                 value = decode_answer(result.value)
+            except TooLarge as error:
+                return Verdict.OUTPUT_LIMIT_EXCEEDED, f"what the call returned is too large: {error}"
             except ValueError as error:
                 return Verdict.RUNTIME_ERROR, f"what the call returned cannot be read: {error}"
             try:

@@ -1,7 +1,8 @@
 """Reads values from text (`values`) that may be hostile: in the judge it is a program's, in a checker a solution's.
 
 Whatever `encode` did not make is a `ValueError`, and nothing costs more time than a small multiple of its length:
-a program must not be able to hold up its judge.
+a program must not be able to hold up its judge.  That multiple is large for containers, so whoever reads what a program
+may have forged asks `require_buildable` first.
 
 Covered: every tag of `values`; bounds on what would take long to build.
 Not covered: references, which subclasses resolve (`serving`, `stubs`).
@@ -24,6 +25,34 @@ if TYPE_CHECKING:
 MAX_EQUAL_HASHES = 200  # of the keys of one set or dict
 MAX_FRACTION_BITS = 16_384  # greatest common divisors and comparisons take quadratic time
 MAX_EXPONENT = 10_000  # of a Decimal: int(Decimal("1e999999999")) would never end
+# Of one answer; a container is a list or a tagged object.  15 MiB of `{"deque":[]},` would take 5 s and 1.1 GiB to
+# build, within these bounds nothing takes more than 1.3 s and 250 MiB.  Large honest answers have fewer: 200,000 pairs
+# are 200,001 containers, or 400,002 as a set of tuples; a million numbers are one, and 999,999 commas.
+MAX_CONTAINERS = 500_000
+MAX_COMMAS = 2_000_000
+_NO_MARKS = bytes({*range(256)}.difference(b'[{,"'))
+
+
+class TooLarge(ValueError):  # noqa: N818  says what the value is
+    """A value of more parts than may be built."""
+
+
+def require_buildable(encoded: bytes) -> None:
+    """Refuse what would take long to build, or much memory; it need not be an encoded value.
+
+    Raises:
+        TooLarge: If it has more than `MAX_CONTAINERS` or `MAX_COMMAS` outside of texts.
+    """
+    if _within_bounds(encoded):  # with those in texts
+        return
+    marks = encoded.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NO_MARKS).replace(b'""', b"")
+    texts = marks.count(b'"') // 2  # those left have marks in them; each is in a container, or follows a comma
+    if texts > MAX_CONTAINERS + MAX_COMMAS or not _within_bounds(b"".join(marks.split(b'"')[::2])):
+        raise TooLarge(f"more than {MAX_CONTAINERS:,} containers or {MAX_COMMAS:,} commas between items")
+
+
+def _within_bounds(marks: bytes) -> bool:
+    return marks.count(b"[") + marks.count(b"{") <= MAX_CONTAINERS and marks.count(b",") <= MAX_COMMAS
 
 
 def decode(encoded: bytes) -> Any:
@@ -106,7 +135,14 @@ def _short_int(digits: str) -> int:
     return int(digits)
 
 
-_JSON = json.JSONDecoder(parse_int=_short_int, parse_constant=TYPES.__getitem__)  # none is in it
+def _tagged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) != 1:  # of equal tags the last would win, and the others be built for nothing
+        raise ValueError("not an encoded value: an object that has not one tag")
+    return dict(pairs)
+
+
+_NO_CONSTANTS = TYPES.__getitem__
+_JSON = json.JSONDecoder(object_pairs_hook=_tagged, parse_int=_short_int, parse_constant=_NO_CONSTANTS)
 
 
 def _plain(node: Any) -> Any:
@@ -137,9 +173,16 @@ def _keys(keys: list[Any]) -> list[Any]:
     return keys
 
 
-def _pairs(pairs: list[Any]) -> list[Any]:
+def _all_of(items: list[Any], made: Any) -> Any:
+    """What was made of items, if all are in it: of equal keys all but one would have been built for nothing."""
+    if len(made) != len(items):
+        raise ValueError("not an encoded value: keys that are equal")
+    return made
+
+
+def _dict(pairs: list[Any]) -> Any:
     _keys([key for key, _ in pairs])
-    return pairs
+    return _all_of(pairs, dict(pairs))
 
 
 def _fraction(body: Any) -> Any:
@@ -172,16 +215,16 @@ _BUILDERS.update((name, _instance(module, name)) for module, name, _ in CLASSES)
 _BUILDERS["Fraction"] = _fraction
 _COLLECTIONS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
-    "set": lambda items: set(_keys(items)),
-    "frozenset": lambda items: frozenset(_keys(items)),
+    "set": lambda items: _all_of(items, set(_keys(items))),
+    "frozenset": lambda items: _all_of(items, frozenset(_keys(items))),
     "deque": deque,
     "iterator": iter,
-    "dict_keys": lambda items: dict.fromkeys(_keys(items)).keys(),
+    "dict_keys": lambda items: _all_of(items, dict.fromkeys(_keys(items)).keys()),
     "dict_values": lambda items: dict(enumerate(items)).values(),
-    "dict_items": lambda items: dict(_pairs(items)).items(),
+    "dict_items": lambda items: _dict(items).items(),
 }
 _PAIRED: dict[str, Callable[[list[Any]], Any]] = {
-    "dict": lambda pairs: dict(_pairs(pairs)),
-    "OrderedDict": lambda pairs: OrderedDict(_pairs(pairs)),
-    "Counter": lambda pairs: Counter(dict(_pairs(pairs))),
+    "dict": _dict,
+    "OrderedDict": lambda pairs: OrderedDict(_dict(pairs)),
+    "Counter": lambda pairs: Counter(_dict(pairs)),
 }

@@ -18,7 +18,7 @@ cannot cross cannot cross itself; objects of which a checker asks more (`serving
 
 from __future__ import annotations
 
-from .decoding import Decoder
+from .decoding import Decoder, require_buildable
 from .values import encode
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
@@ -97,8 +97,10 @@ def decode_answer(encoded: bytes) -> Any:
     """What a call returned: plain data, or an `Opaque`.
 
     Raises:
+        TooLarge: If it has too many parts, whoever made it.
         ValueError: If it is anything that `encode_answer` did not make.
     """
+    require_buildable(encoded)
     return _AnswerDecoder().value(encoded)
 
 
