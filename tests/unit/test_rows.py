@@ -82,6 +82,13 @@ def test_a_list_of_objects_is_read_too(tmp_path: Path) -> None:
     assert values(read_all(local(path))) == [1, 2]
 
 
+@pytest.mark.parametrize("content", ['[{"a": 1}, {"a": 2}]', '{"a": 1}\n{"a": 2}\n', "\n" * 9 + '[{"a": 1}, {"a": 2}]'])
+def test_a_byte_order_mark_says_nothing(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content, encoding="utf-8-sig")
+    assert values(read_all(local(path))) == [1, 2]
+
+
 def test_a_hash_stands_for_the_content_and_a_revision_comes_before_it(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'{"a": 1}\n')
@@ -99,6 +106,7 @@ def test_a_hash_stands_for_the_content_and_a_revision_comes_before_it(tmp_path: 
         ("x.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 1000, mtime=0)[:40], "cannot read"),
         ("x.jsonl.gz", b"no gzip at all", "cannot read"),
         ("x.parquet", b"no parquet at all", "not a parquet file"),
+        ("x.csv", b"statement,tests\na,b\n", "CSV is not read; write each row as one JSON object a line"),
         ("x.parquet", b"PAR1 and then nothing", "cannot read"),
     ],
 )

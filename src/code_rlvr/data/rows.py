@@ -4,13 +4,14 @@
 |---|---|---|
 | parquet | its first bytes | a row group, of which only the columns that the source needs are read |
 | JSON lines | else; `.gz` is unpacked | 2,000 lines |
-| JSON | a first character of `[` | all of it; such a file is read into memory |
+| JSON | a first character of `[`, a byte order mark aside | all of it; such a file is read into memory |
 
 Covered: local files, and whatever else can be opened as a stream (`hub`).  Not covered: what a row means (`sources`).
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import hashlib
@@ -30,6 +31,7 @@ from code_rlvr.errors import DataError
 
 LINES = 2000  # of JSON in a block
 BATCH = 256  # rows of parquet decoded at once
+_FIRST_BYTES = 64
 _HASH_BYTES = 1 << 20
 
 Kind = Literal["parquet", "array", "lines"]
@@ -128,12 +130,14 @@ class DataFile:
 
     def _kind(self) -> Kind:
         with self._reading(), self.open() as stream:
-            magic = stream.read(4)
-        if magic == b"PAR1":
+            magic = stream.read(_FIRST_BYTES)
+        if magic.startswith(b"PAR1"):
             return "parquet"
         if self.name.endswith(".parquet"):
             raise DataError(f"{self.name} is not a parquet file, whatever its name says; write it again")
-        return "array" if magic.lstrip()[:1] == b"[" else "lines"
+        if self.name.removesuffix(".gz").endswith((".csv", ".tsv")):
+            raise DataError(f"{self.name}: CSV is not read; write each row as one JSON object a line, or as parquet")
+        return "array" if magic.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[" else "lines"
 
     def _row_groups(self, source: Source, done: Container[int]) -> Iterator[tuple[int, Iterator[Batch]]]:
         with self._parquet() as parquet:
