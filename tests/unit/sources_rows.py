@@ -97,6 +97,32 @@ CODECONTESTS: dict[str, Any] = {
     "input_file": "",
     "output_file": "",
 }
+CODEFORCES: dict[str, Any] = {
+    "id": "1/A",
+    "aliases": None,
+    "contest_id": "1",
+    "contest_name": "Codeforces Beta Round 1",
+    "index": "A",
+    "time_limit": 1.0,
+    "memory_limit": 256.0,
+    "title": "Double",
+    "description": "Print twice the number.",
+    "input_format": "A number.",
+    "output_format": "Its double.",
+    "interaction_format": None,
+    "note": None,
+    "examples": [{"input": "2\n", "output": "4\n"}],
+    "editorial": None,
+    "rating": 800,
+    "tags": ["math"],
+    "testset_size": 2,
+    "official_tests": [{"input": "2\n", "output": "4\n"}, {"input": "3\n", "output": "6\n"}],
+    "official_tests_complete": True,
+    "input_mode": "stdio",
+    "generated_checker": None,
+    "executable": True,
+    "generated_tests": 0,
+}
 HUMANEVAL: dict[str, Any] = {
     "task_id": "HumanEval/38",
     "prompt": (
@@ -106,6 +132,24 @@ HUMANEVAL: dict[str, Any] = {
     "canonical_solution": "    return s[-1:] + s[:-1]\n",
     "test": "\n\nMETADATA = {}\n\n\ndef check(candidate):\n    assert candidate(shift('abc')) == 'abc'\n",
     "entry_point": "unshift",
+}
+LEETCODE: dict[str, Any] = {
+    "task_id": "double-the-list",
+    "question_id": 1,
+    "difficulty": "Easy",
+    "tags": ["Array"],
+    "problem_description": "Given a list of numbers, return a list of their doubles.",
+    "starter_code": "class Solution:\n    def double(self, nums: List[int]) -> List[int]:\n        ",
+    "estimated_date": "2015-08-07",
+    "prompt": "from typing import *\n\ninf = float('inf')\n\n\ndef is_same_list(a, b):\n    return a == b\n",
+    "completion": (
+        "class Solution:\n    def double(self, nums: List[int]) -> List[int]:\n        return [2 * n for n in nums]"
+    ),
+    "entry_point": "Solution().double",
+    "test": "def check(candidate):\n    assert candidate(nums = [2, 3]) == [4, 6]\n",
+    "input_output": [{"input": "nums = [2, 3]", "output": "[4, 6]"}],
+    "query": "You are an expert Python programmer.",
+    "response": "",
 }
 MBPP: dict[str, Any] = {
     "task_id": 11,
@@ -145,6 +189,59 @@ LIVECODEBENCH_CALL: dict[str, Any] = {
     "private_test_cases": json.dumps([{"input": "[]\n1", "output": "1", "testtype": "functional"}]),
     "metadata": json.dumps({"func_name": "add"}),
 }
+OPEN_R1: dict[str, Any] = {
+    "source": "codeforces",
+    "task_type": "verifiable_code",
+    "in_source_id": "1/A",
+    "problem_statement": "Print twice the number.",
+    "gold_standard_solution": "print(2 * int(input()))",
+    "problem_id": "vcp_1",
+    "metadata": {"difficulty": "easy", "memory_limit": None, "problem_url": "", "time_limit": "1 second"},
+    "verification_info": {
+        "language": "python",
+        "test_cases": [{"fn_name": None, "input": "2\n", "output": "4\n", "type": "stdin_stdout"}],
+    },
+}
+SYNTHETIC: dict[str, Any] = {  # its verification_info and metadata are written as Python writes its values
+    "problem_id": "vcp_2",
+    "source": "apps",
+    "task_type": "verifiable_code",
+    "in_source_id": "2",
+    "prompt": "Write a function `twice` that doubles a number.\n\nNow solve the problem and return the code.",
+    "gold_standard_solution": "```python\ndef twice(n):\n    return 2 * n\n```",
+    "verification_info": str(
+        {
+            "language": "python",
+            "test_cases": [{"type": "function_call", "fn_name": "twice", "input": [2], "output": [4]}],
+        }
+    ),
+    "metadata": "{'difficulty': 'easy'}",
+}
+DEEPCODER: dict[str, Any] = {
+    "problem": "Add one to a number.",
+    "starter_code": "class Solution:\n    def inc(self, n: int) -> int:\n        ",
+    "tests": json.dumps([{"input": "1", "output": "2", "testtype": "functional", "metadata": None}]),
+    "metadata": {"func_name": "inc"},
+}
+KODCODE: dict[str, Any] = {
+    "style": "instruct",
+    "subset": "Prefill",
+    "question_id": "Prefill_1_I",
+    "question": "Double a number.",
+    "solution": "def twice(n):\n    return 2 * n\n",
+    "test": "from solution import twice\n\ndef test_two():\n    assert twice(2) == 4\n",
+    "test_info": [
+        {"docstring": "", "function_declaration": "def twice(n):", "function_name": "twice", "parameter_list": "(n)"}
+    ],
+}
+ACECODE: dict[str, Any] = {
+    "id": "oss_0",
+    "source": "oss",
+    "question": "Write a function `twice` that doubles a number.",
+    "test_cases": ["assert twice(2) == 4", "assert twice(0) == 0"],
+    "inferences": [],
+    "context_messages": [],
+}
 ASSERTS: dict[str, Any] = {
     "prompt": "Double a number with `twice`.",
     "entry_point": "twice",
@@ -172,9 +269,12 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "apps": [APPS],
     "taco": [TACO],
     "codecontests": [CODECONTESTS],
+    "codeforces": [CODEFORCES],
     "humaneval": [HUMANEVAL],
+    "leetcode": [LEETCODE],
     "mbpp": [MBPP, MBPP_SANITIZED],
     "livecodebench": [LIVECODEBENCH, LIVECODEBENCH_CALL],
+    "verifiable": [OPEN_R1, SYNTHETIC],
     "asserts": [ASSERTS],
-    "plain": [PLAIN],
+    "plain": [PLAIN, DEEPCODER, KODCODE, ACECODE],
 }

@@ -483,7 +483,7 @@ def test_a_plain_statement_has_one_of_four_names_and_is_text_or_chat(key: str, s
         {"tests": [{"input": "2", "output": "4"}]},
         {"inputs": ["2"], "outputs": ["4"]},
         {"reward_model": {"ground_truth": '{"inputs": ["2"], "outputs": ["4"]}'}},
-        {"tests": {"inputs": ["2"], "outputs": ["4"], "note": "by hand", "entry_point": "f"}},
+        {"tests": {"inputs": ["2"], "outputs": ["4"], "note": "by hand"}},
         {"tests": {"inputs": ["2"], "outputs": ["4"]}, "kind": "assert"},
     ],
 )

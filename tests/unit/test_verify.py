@@ -137,6 +137,18 @@ def test_every_place_for_tests_is_read(row: dict[str, Any], tmp_path: Path) -> N
     assert problems["a"].tests == Tests.parse({**DOUBLE, "time_limit_s": 3})
 
 
+@pytest.mark.parametrize("key", ["problem_id", "id", "task_id", "question_id"])
+def test_an_id_is_under_the_keys_that_prepare_reads(key: str, tmp_path: Path) -> None:
+    assert list(read_problems(write(tmp_path / "p", [{key: "a/1", **DOUBLE}]))) == ["a/1"]
+
+
+def test_a_function_named_in_the_row_is_called(check: Callable[..., Summary]) -> None:
+    row = {"task_id": "a", "fn_name": "f", "tests": [{"input": "1", "output": "2"}]}
+    right, wrong = code("a", "def f(n): return 2 * n"), code("a", "def f(n): return n")
+    summary = check([{**right, "verdict": "accepted"}, {**wrong, "verdict": "wrong answer"}], [row])
+    assert summary.contradictions == []
+
+
 def test_assertions_as_text_or_list_are_read(tmp_path: Path) -> None:
     asserts = ["assert f(1) == 2"]
     rows = [{"id": 1, "tests": asserts}, {"id": 2, "tests": asserts[0]}, {"id": 3, "assert_case": asserts}]
@@ -270,8 +282,9 @@ BAD_PROBLEMS: list[tuple[list[Any], str]] = [
     ([], "holds no problem"),
     ([{**DOUBLE}], "problems.jsonl:1: problem_id is missing"),
     ([PROBLEMS[0], PROBLEMS[0]], "more than once: double; each problem"),
-    ([{"id": 1, "prompt": "x"}], "ground_truth, tests and inputs are null or missing"),
-    ([{"id": 1, "ground_truth": None}], "are null or missing"),
+    ([{"id": 1, "prompt": "x"}], "holds no tests: tests are read from ground_truth, tests, .*this row has id, prompt"),
+    ([{"id": 1, "ground_truth": None}], "holds no tests: no tests in ground_truth"),
+    ([{"id": 1, **DOUBLE, "checker": "check.cpp"}], "problem 1: checker: check.cpp: checkers are not supported"),
     ([{"id": 1, "ground_truth": "{"}], "is not JSON"),
     ([{"id": 1, "inputs": ["1"], "outputs": []}], "problems.jsonl:1: problem 1: outputs: is empty"),
     ([{"id": i, "inputs": [], "outputs": []} for i in range(9)], "and 6 more problems"),
@@ -292,6 +305,8 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path) -> N
     (tmp_path / "lines").write_bytes(b'{"id": 1}\n\xff\xfe\n')
     (tmp_path / "torn.parquet").write_bytes(b"PAR1 and then nothing")
     (tmp_path / "text.parquet").write_bytes(b"{}\n")
+    (tmp_path / "table.csv").write_bytes(b"id,tests\n")
+    (tmp_path / "list.json").write_text('[\n{"id": 1}\n]\n', encoding="utf-8-sig")
     pq.write_table(pa.table({"prompt": ["x"], "answer": ["y"]}), tmp_path / "columns.parquet")
     same = [{"reward_model": {"ground_truth": json.dumps(DOUBLE)}, "extra_info": {"index": 0}}] * 2
     pq.write_table(pa.Table.from_pylist(same), tmp_path / "ids.parquet")
@@ -301,6 +316,8 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path) -> N
         "lines": "holds no tests|is not JSON",
         "torn.parquet": "cannot read",
         "text.parquet": "not a parquet file",
+        "table.csv": "CSV is not read; write each row as one JSON object a line",
+        "list.json": "list.json:1 is not JSON: .*; each line has to be one JSON object, and not a list over several",
         "columns.parquet": "has no column reward_model and no column extra_info, only prompt, answer",
         "ids.parquet": "more than once",
     }.items():

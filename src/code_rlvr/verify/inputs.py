@@ -3,7 +3,7 @@
 | problems | where the tests are |
 |---|---|
 | verl's parquet | `reward_model.ground_truth` or `extra_info.tests`; the id in `extra_info.problem_id` or `.index` |
-| JSONL | `ground_truth`, `tests`, the keys of the tests themselves, or as in the parquet; `problem_id` or `id` |
+| JSONL | as `data.sources` finds them; `problem_id`, `id`, `task_id` or `question_id` |
 
 Solutions are JSONL: `problem_id`, either `response` (the program is extracted) or `code` (taken as it is), and, if
 it is known, the `verdict` that they deserve.  Layouts of tests: see `ground_truth`.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from code_rlvr.data.sources.plain import tests_in
+from code_rlvr.data.sources import find_tests
+from code_rlvr.data.sources.columns import ID_KEYS
+from code_rlvr.data.sources.row_tests import where_tests_are_read
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Verdict
@@ -40,9 +43,7 @@ _LABELS = {
     REJECTED: REJECTED,
     "RUN_TIME_ERROR": Verdict.RUNTIME_ERROR.value,
     "COMPILER_ERROR": Verdict.COMPILE_ERROR.value,
-    "TIME_LIMIT": Verdict.TIME_LIMIT_EXCEEDED.value,
-    "MEMORY_LIMIT": Verdict.MEMORY_LIMIT_EXCEEDED.value,
-    "OUTPUT_LIMIT": Verdict.OUTPUT_LIMIT_EXCEEDED.value,
+    **{f"{of}_LIMIT": Verdict[f"{of}_LIMIT_EXCEEDED"].value for of in ("TIME", "MEMORY", "OUTPUT")},
 }
 
 
@@ -200,6 +201,8 @@ def is_parquet(file: Path) -> bool:
             magic = stream.read(4)
     except OSError as error:
         raise DataError(f"cannot read {file}: {error.strerror}") from None
+    if file.suffix in (".csv", ".tsv"):
+        raise DataError(f"{file}: CSV is not read; write each row as one JSON object a line")
     if file.suffix == ".parquet" and magic != b"PAR1":
         raise DataError(f"{file} is not a parquet file, whatever its name says; write it again")
     return magic == b"PAR1"
@@ -239,7 +242,8 @@ def json_object(line: bytes, place: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{place} is not JSON: {error}; each line has to be one JSON object") from None
+        listed = ", and not a list over several" if line.removeprefix(BOM_UTF8).lstrip()[:1] == b"[" else ""
+        raise DataError(f"{place} is not JSON: {error}; each line has to be one JSON object{listed}") from None
     if not isinstance(row, dict):
         raise DataError(f"{place} is a JSON {type(row).__name__}; each line has to be one JSON object")
     return row
@@ -247,7 +251,7 @@ def json_object(line: bytes, place: str) -> dict[str, Any]:
 
 def problem_id_of(row: Mapping[str, Any], place: str) -> str:
     info = _mapping(row.get("extra_info"))
-    found = [(row.get(key), key) for key in ("problem_id", "id")]
+    found = [(row.get(key), key) for key in ID_KEYS]
     found += [(info.get(key), f"extra_info.{key}") for key in ("problem_id", "index")]
     for value, name in found:
         if value is not None:
@@ -263,19 +267,17 @@ def identifier(value: object, name: str, place: str) -> str:
 
 
 def tests_of(row: Mapping[str, Any]) -> Tests:
-    """The tests of a row in any layout that `prepare` reads from plain rows too.
+    """The tests of a row in any layout that `prepare` reads.
 
     Raises:
-        TestsFormatError: There are none, or they are malformed.
+        TestsFormatError: There are none, they are malformed, or they need a checker.
     """
     try:
-        tests = tests_in(row)
+        tests = find_tests(row)
     except DataError as error:  # a column of the wrong type
         raise TestsFormatError(str(error)) from None
     if tests is None:
-        raise TestsFormatError(
-            f"holds no tests: ground_truth, tests and inputs are null or missing; its keys are {sorted(row)}"
-        )
+        raise TestsFormatError(f"holds no tests: {where_tests_are_read(row)}")
     return tests
 
 

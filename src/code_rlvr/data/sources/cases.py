@@ -2,15 +2,18 @@
 
 | form | read as |
 |---|---|
-| `[{"input", "output", "testtype"?}]` with `stdin` or no test type | stdio |
-| the same with `functional`; `metadata.func_name` or `fn_name` beside | call, an argument in JSON a line |
+| `[{"input", "output", "testtype"? or "type"?}]` with `stdin`, or no test type and no function's name | stdio |
+| the same with `functional`, or a function's name: `metadata.func_name`, `fn_name` | call, an argument in JSON a line |
+| an object with such a list in `test_cases` | that list |
+| `["assert …"]` | assert |
 | `{"functional": source}`; source that is no JSON, with lines of `assert` or `def test_` (KodCode) | assert |
 | whatever `Tests.parse` knows | that |
 | null, empty text, `{}`, `[]`, no inputs and no outputs | no tests |
 
-Any of them may be a text of JSON, and parquet may have filled it up with nulls.  Integer keys of a dict argument,
-which JSON can write as text only, stay text here: the judge turns a dict whose keys are all integers back when it
-makes the call, by the convention of APPS and TACO, and compares what comes back by the keys that JSON would write.
+Any of them may be a text of JSON, or a text of such a text, and parquet may have filled it up with nulls.  Integer
+keys of a dict argument, which JSON can write as text only, stay text here: the judge turns a dict whose keys are all
+integers back when it makes the call, by the convention of APPS and TACO, and compares what comes back by the keys
+that JSON would write.
 
 Covered: choosing the form.  Not covered: the values (`ground_truth`).
 """
@@ -39,7 +42,10 @@ _TEST_TYPES = {
 
 
 def read_tests(
-    given: Any, extra_info: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+    given: Any,
+    extra_info: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    fn_name: object = None,
 ) -> Tests | None:
     """The tests of a row in any of the forms above.
 
@@ -47,6 +53,7 @@ def read_tests(
         given: The ground truth.
         extra_info: The row's `extra_info`, whose `tests` count if the ground truth holds none.
         options: Time limits and comparisons that hold unless the ground truth itself says otherwise.
+        fn_name: The function that is called, if the ground truth does not say otherwise.
 
     Returns:
         None if there are no tests.
@@ -56,8 +63,12 @@ def read_tests(
     """
     beside = None if extra_info is None or extra_info.get("tests") in (None, "", []) else extra_info
     found = from_json_if_any(given)
+    if isinstance(found, Mapping) and isinstance(found.get("test_cases"), (list, tuple)):
+        found = found["test_cases"]
     if isinstance(found, (list, tuple)):
-        found = layout_of_cases(found)
+        found = {"assert_case": found} if _are_assertions(found) else layout_of_cases(found, fn_name)
+    elif isinstance(found, Mapping) and fn_name and found.get("inputs") is not None and not found.get("fn_name"):
+        found = {**found, "fn_name": fn_name}
     if beside is not None and not isinstance(found, Mapping):
         found = {}  # a reference solution may stand where others have their tests
     if isinstance(found, str) and _ASSERTING.search(found):
@@ -66,7 +77,7 @@ def read_tests(
         found = {str(key): value for key, value in found.items() if value is not None}
         if "functional" in found:
             found["asserts"] = found.pop("functional")
-        if beside is None and not _holds_tests(found):
+        if beside is None and not holds_tests(found):
             return None
         found = {**{key: value for key, value in (options or {}).items() if value is not None}, **found}
     elif found is None or (isinstance(found, str) and not found.strip()):
@@ -79,7 +90,8 @@ def layout_of_cases(cases: Any, fn_name: object = None) -> dict[str, Any]:
 
     Args:
         cases: Objects with `input` and `output`, all of the same test type.
-        fn_name: The function that functional cases call, if they do not say it themselves.
+        fn_name: The function that functional cases call, if they do not say it themselves; cases without a test type
+            are functional if there is one.
 
     Returns:
         `inputs`, `outputs` and, for calls, `fn_name`; empty if there are no cases.
@@ -92,7 +104,7 @@ def layout_of_cases(cases: Any, fn_name: object = None) -> dict[str, Any]:
     for i, case in enumerate(cases):
         if not isinstance(case, Mapping) or "input" not in case or "output" not in case:
             raise TestsFormatError("has to be an object with input and output", field=f"ground_truth[{i}]")
-        kind = _kind(case, i)
+        kind = _kind(case, fn_name, i)
         kinds[kind] = None
         if kind == "call":
             names[_function_name(case, fn_name, i)] = None
@@ -103,23 +115,33 @@ def layout_of_cases(cases: Any, fn_name: object = None) -> dict[str, Any]:
     return {**layout, **({"fn_name": next(iter(names))} if names else {})} if kinds else {}
 
 
-def _kind(case: Mapping[str, Any], i: int) -> str:
+def _are_assertions(cases: Any) -> bool:
+    return bool(cases) and all(isinstance(case, str) and _ASSERTING.search(case) for case in cases)
+
+
+def _kind(case: Mapping[str, Any], fn_name: object, i: int) -> str:
     test_type = case.get("testtype", case.get("type"))
+    if test_type in (None, "") and _named(case, fn_name):
+        return "call"
     if not isinstance(test_type, str | None) or test_type not in _TEST_TYPES:
         raise TestsFormatError(f"is {test_type!r}; known are stdin and functional", field=f"ground_truth[{i}].testtype")
     return _TEST_TYPES[test_type]
 
 
 def _function_name(case: Mapping[str, Any], fn_name: object, i: int) -> str:
-    metadata = from_json_if_any(case.get("metadata"))
-    told = metadata.get("func_name") if isinstance(metadata, Mapping) else None
-    name = told or case.get("fn_name") or fn_name
+    name = _named(case, fn_name)
     if not isinstance(name, str):
         raise TestsFormatError("a functional test needs metadata.func_name, a text", field=f"ground_truth[{i}]")
     return name
 
 
-def _holds_tests(layout: Mapping[str, Any]) -> bool:
+def _named(case: Mapping[str, Any], fn_name: object) -> object:
+    metadata = from_json_if_any(case.get("metadata"))
+    told = metadata.get("func_name") if isinstance(metadata, Mapping) else None
+    return told or case.get("fn_name") or fn_name
+
+
+def holds_tests(layout: Mapping[str, Any]) -> bool:
     """Whether there is more than emptiness; what is malformed counts as there, so that it is not passed over."""
     named = {key: value for key, value in layout.items() if key not in (*OPTIONS, "fn_name", "entry_point", "prelude")}
-    return any(value not in ("", [], ()) for value in named.values())
+    return any(value not in (None, "", [], ()) for value in named.values())

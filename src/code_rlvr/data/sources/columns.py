@@ -15,7 +15,10 @@ from code_rlvr.errors import DataError, TestsFormatError
 
 ANOTHER_LAYOUT = "if the rows have another layout, name it before the file, as in plain=FILE"
 
+ID_KEYS = ("problem_id", "id", "task_id", "question_id")
+
 _NOT_JSON = object()
+_LAYERS = 3  # of JSON in JSON; files have been seen with two
 
 
 def need(row: Row, key: str, remedy: str = "") -> Any:
@@ -92,7 +95,7 @@ def name_of(row: Row) -> str:
     """What a row of any layout is called; "" if it has no name."""
     info = row.get("extra_info")
     for part in (row, info if isinstance(info, Mapping) else {}):
-        for key in ("problem_id", "id", "task_id", "question_id", "name"):
+        for key in (*ID_KEYS, "name"):
             value = part.get(key)
             if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
                 return value[:200] if isinstance(value, str) else _digits(value, key)
@@ -115,9 +118,13 @@ def read_texts(row: Row, key: str) -> tuple[str, ...]:
 
 
 def from_json_if_any(value: object) -> Any:
-    """What a text of JSON holds; anything else as it is."""
-    found = _decoded(value) if isinstance(value, str) else value
-    return value if found is _NOT_JSON else found
+    """What a text of JSON holds, and if that is such a text again, what that one holds; anything else as it is."""
+    for _ in range(_LAYERS):
+        found = _decoded(value) if isinstance(value, str) else _NOT_JSON
+        if found is _NOT_JSON:
+            break
+        value = found
+    return value
 
 
 def from_json(text: str, field: str) -> Any:

@@ -1,4 +1,4 @@
-"""Programming contests: APPS, TACO and CodeContests, as their authors publish them.
+"""Programming contests: APPS, TACO, CodeContests and open-r1/codeforces, as their authors publish them.
 
 | | tests | references | left out |
 |---|---|---|---|
@@ -6,6 +6,8 @@
 | `taco` (BAAI/TACO) | `input_output`, JSON | `solutions`, JSON | statements with pictures: `picture_num` above 0 |
 | `codecontests` (deepmind/code_contests) | public, private and generated, in this order | correct ones in Python 3 | \
 problems that read or write files |
+| `codeforces` (open-r1/codeforces) | `official_tests` | – | the same, interactive ones, and those with a \
+`generated_checker` |
 
 Starter code is shown behind the statement of a problem whose tests call a function; to a program that reads
 standard input it would say the wrong thing.  APPS numbers its parts, train and test, from 0 each: prepare one at a
@@ -26,6 +28,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from code_rlvr.data.sources.cases import layout_of_cases, read_tests
+from code_rlvr.data.sources.checkers import missing_checker
 from code_rlvr.data.sources.columns import (
     from_json_if_any,
     need,
@@ -91,6 +94,37 @@ def _read_codecontests(row: Row) -> Problem | Drop:
     if not statement.strip():
         return Drop(Reason.NO_STATEMENT, "its description is empty")
     return Problem(problem_id, statement, tests, "codecontests", references)
+
+
+def _read_codeforces(row: Row) -> Problem | Drop:
+    need(row, "description")
+    need(row, "official_tests")
+    options = _limits(_number(row.get("time_limit")), _number(row.get("memory_limit")))
+    tests = read_tests(row["official_tests"], options=options)
+    if tests is None:
+        return Drop(Reason.NO_TESTS, "its official_tests are empty")
+    if read_text(row, "interaction_format").strip():
+        return Drop(Reason.NEEDS_CHECKER, "it is interactive")
+    if (mode := read_text(row, "input_mode")) not in ("", "stdio"):
+        return Drop(Reason.NEEDS_CHECKER, f"its input_mode is {mode!r}")
+    if checker := missing_checker(row):
+        return Drop(Reason.NEEDS_CHECKER, checker)
+    if not read_text(row, "description").strip():
+        return Drop(Reason.NO_STATEMENT, "its description is empty")
+    return Problem(read_id(row, "id"), _whole_statement(row), tests, "codeforces")
+
+
+def _whole_statement(row: Row) -> str:
+    """The parts of a problem of Codeforces in the order of its pages."""
+    said, takes, gives, note = (
+        read_text(row, key).strip() for key in ("description", "input_format", "output_format", "note")
+    )
+    titled = [("Input", takes), ("Output", gives)]
+    examples = layout_of_cases(from_json_if_any(row.get("examples")) or [])
+    for shown, expected in zip(examples.get("inputs", ()), examples.get("outputs", ()), strict=True):
+        texts = (str(text).rstrip() for text in (shown, expected))
+        titled.append(("Example", "\n".join(f"```\n{text}\n```" for text in texts)))
+    return "\n\n".join([said, *(f"## {title}\n{text}" for title, text in [*titled, ("Note", note)] if text)])
 
 
 def _cases(row: Row, key: str) -> dict[str, list[Any]]:
@@ -174,5 +208,14 @@ CODECONTESTS = Source(
     columns=(
         *("name", "description", "public_tests", "private_tests", "generated_tests", "solutions"),
         *("time_limit", "memory_limit_bytes", "input_file", "output_file"),
+    ),
+)
+CODEFORCES = Source(
+    "codeforces",
+    _read_codeforces,
+    marks=frozenset({"description", "official_tests"}),
+    columns=(
+        *("id", "description", "input_format", "output_format", "note", "examples", "official_tests"),
+        *("time_limit", "memory_limit", "input_mode", "interaction_format", "generated_checker"),
     ),
 )

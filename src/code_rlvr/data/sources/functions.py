@@ -1,12 +1,14 @@
-"""Functions that are tested by assertions: HumanEval, MBPP, and plain rows of a prompt with assertions.
+"""Functions that are tested by assertions: HumanEval, LeetCodeDataset, MBPP, and rows of a prompt with assertions.
 
 | | statement | tests | what else runs |
 |---|---|---|---|
 | `humaneval` | `prompt` | `test`, `entry_point` | before the program: what the prompt has ahead of the function |
+| `leetcode` | `problem_description` or `query`, `starter_code` | `test`, `entry_point` | before the program: `prompt` |
 | `mbpp` | `text` or `prompt`, and a test | `test_list`, `challenge_test_list` | before each test: imports, setup |
 | `asserts` | `prompt` | `tests`: source, or a list of it; `entry_point` | before the program: `prelude` |
 
 HumanEval's tests call helpers that the prompt defines (`poly`, `encode_cyclic`); an answer need not repeat them.
+LeetCodeDataset's `prompt` is imports and helpers only, and its `entry_point` an expression (`Solution().twoSum`).
 MBPP's statements name no function; the first test shows its name, and what it takes, and no more of them is shown.
 Its setup may use classes of the solution, so it runs with each test and not before the program.
 
@@ -23,7 +25,7 @@ from code_rlvr.data.sources.cases import OPTIONS, read_tests
 from code_rlvr.data.sources.columns import from_json_if_any, need, read_id, read_text, read_texts, unfit
 from code_rlvr.data.sources.references import REFERENCE_KEYS, read_references
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
-from code_rlvr.data.sources.statements import statement_of_either, without_endings
+from code_rlvr.data.sources.statements import statement_of_either, with_starter_code, without_endings
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.parsing import parse
@@ -58,6 +60,21 @@ def _ahead_of(name: str, prompt: str, body: str) -> str:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             return "\n".join(prompt.split("\n")[: first - 1])
     raise TestsFormatError(f"is {name!r}, which the prompt does not define", field="entry_point")
+
+
+def _read_leetcode(row: Row) -> Problem | Drop:
+    source, entry_point = need(row, "test"), read_text(row, "entry_point")
+    problem_id, ahead, body = read_id(row, "task_id"), read_text(row, "prompt"), read_text(row, "completion")
+    statement = without_endings(read_text(row, "problem_description") or read_text(row, "query"))
+    if not read_text(row, "test").strip():
+        return Drop(Reason.NO_TESTS, "its test is empty")
+    if not statement.strip():
+        return Drop(Reason.NO_STATEMENT, "its problem_description and its query are empty")
+    block = f"{source}\n\ncheck({entry_point})\n" if entry_point else source
+    tests = Tests.assertions([block], prelude=ahead if ahead.strip() else None)
+    if read_text(row, "problem_description"):
+        statement = with_starter_code(statement, read_text(row, "starter_code"))
+    return Problem(problem_id, statement, tests, "leetcode", (f"{ahead}\n{body}",) if body.strip() else ())
 
 
 def _read_mbpp(row: Row) -> Problem | Drop:
@@ -131,6 +148,15 @@ HUMANEVAL = Source(
     _read_humaneval,
     marks=frozenset({"task_id", "prompt", "canonical_solution", "test", "entry_point"}),
     columns=("task_id", "prompt", "canonical_solution", "test", "entry_point"),
+)
+LEETCODE = Source(
+    "leetcode",
+    _read_leetcode,
+    marks=frozenset({"task_id", "prompt", "completion", "test", "entry_point"}),
+    columns=(
+        *("task_id", "prompt", "completion", "test", "entry_point"),
+        *("problem_description", "starter_code", "query"),
+    ),
 )
 MBPP = Source(
     "mbpp",

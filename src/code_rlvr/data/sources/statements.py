@@ -34,7 +34,10 @@ ENDINGS = (
     "the sample inputs). Enclose your code within delimiters as follows. ```python # YOUR CODE HERE ```",
 )
 
-_STATEMENT_KEYS = ("question_content", "question", "description", "statement", "text", "prompt", "problem")
+_STATEMENT_KEYS = (
+    *("question_content", "question", "problem_description", "description", "problem_statement"),
+    *("statement", "text", "prompt", "problem"),
+)
 _NAME = r"[^`\s]{1,200}"
 
 

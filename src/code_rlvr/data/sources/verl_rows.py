@@ -2,7 +2,8 @@
 
 Columns: `prompt` (a chat list), `reward_model` {style, `ground_truth`}, and, where they are there, `data_source`,
 `ability` and `extra_info` {`problem_id`, `index`, `tests`, `entry_point`}.  The ground truth may be a text of JSON or
-a struct, and may hold rLLM's forms (`cases`); `extra_info.tests` counts where it holds no tests.
+a struct, and may hold rLLM's forms (`cases`); `extra_info.tests` counts where it holds no tests.  A function's name
+may stand beside it (`row_tests`).
 
 | | `eurus` | `verl` |
 |---|---|---|
@@ -22,6 +23,7 @@ from typing import Any
 
 from code_rlvr.data.sources.cases import read_tests
 from code_rlvr.data.sources.columns import from_json_if_any, need, read_id, read_part, read_text, unfit
+from code_rlvr.data.sources.row_tests import NAMES, function_named
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.statements import statement_of_chat
 from code_rlvr.types import Problem
@@ -65,10 +67,11 @@ def _read_eurus(row: Row) -> Problem | Drop:
 def _read_verl(row: Row) -> Problem | Drop:
     if not _is_verl_code(row):
         return Drop(Reason.NOT_CODE, f"its ability is {row.get('ability')!r}")
-    return _read(row, read_id(read_part(row, "extra_info"), "problem_id", "index"), "verl")
+    problem_id = read_id(read_part(row, "extra_info"), "problem_id", "index")
+    return _read(row, problem_id, "verl", function_named(row))
 
 
-def _read(row: Row, problem_id: str, name: str) -> Problem | Drop:
+def _read(row: Row, problem_id: str, name: str, fn_name: object = None) -> Problem | Drop:
     need(row, "prompt", "it has to hold the chat list that the model is asked, as in verl's format")
     reward_model = need(row, "reward_model", "it has to hold the ground_truth, as in verl's format")
     reward_model = from_json_if_any(reward_model)
@@ -76,7 +79,7 @@ def _read(row: Row, problem_id: str, name: str) -> Problem | Drop:
         raise unfit("reward_model", reward_model, "an object with ground_truth")
     statement = statement_of_chat(row, "prompt")
     ground_truth = None if reward_model is None else reward_model.get("ground_truth")
-    tests = read_tests(ground_truth, read_part(row, "extra_info"))
+    tests = read_tests(ground_truth, read_part(row, "extra_info"), fn_name=fn_name)
     if tests is None:
         return Drop(Reason.NO_TESTS, "its ground_truth is null or empty")
     if not statement.strip():
@@ -85,4 +88,11 @@ def _read(row: Row, problem_id: str, name: str) -> Problem | Drop:
 
 
 EURUS = Source("eurus", _read_eurus, frozenset(_COLUMNS), _COLUMNS, is_eurus_code, ("ability", "data_source"))
-VERL = Source("verl", _read_verl, frozenset({"prompt", "reward_model"}), _COLUMNS, _is_verl_code, ("ability",))
+VERL = Source(
+    "verl",
+    _read_verl,
+    marks=frozenset({"prompt", "reward_model"}),
+    columns=(*_COLUMNS, *NAMES),
+    is_code=_is_verl_code,
+    glance=("ability",),
+)
