@@ -89,6 +89,15 @@ def test_a_function_that_is_named_among_the_tests_is_what_they_call() -> None:
         assert find_tests({"tests": [{**CASE, "fn_name": "f"}]}) == CALL
 
 
+def test_a_name_beside_assertions_does_not_make_calls_of_them() -> None:
+    truth = {"assert_case": [ASSERTION], "inputs": [""], "outputs": [None]}  # as verl's sandbox_fusion has them
+    chat = [{"role": "user", "content": "Double it."}]
+    row = {"prompt": chat, "reward_model": {"ground_truth": json.dumps(truth)}, "fn_name": "f"}
+    for tests in (read(row).tests, find_tests(row)):
+        assert tests is not None
+        assert (tests.kind, tests.asserts) == ("assert", (ASSERTION,))
+
+
 @pytest.mark.parametrize("name", [None, ""])
 def test_an_empty_name_names_no_function(name: str | None) -> None:
     row = {"tests": [CASE], "fn_name": name, "entry_point": name, "metadata": {"func_name": name}}

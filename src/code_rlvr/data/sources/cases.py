@@ -31,6 +31,7 @@ from code_rlvr.ground_truth import Tests
 OPTIONS = ("time_limit_s", "memory_limit_mib", "compare", "rel_tol", "abs_tol", "case_sensitive")
 
 _ASSERTING = re.compile(r"^[ \t]*(?:assert\b|def test_)", re.MULTILINE)
+_TELL_MORE = ("fn_name", "asserts", "assert_case", "functional")  # than that inputs have outputs
 _TEST_TYPES = {
     None: "stdio",
     "": "stdio",
@@ -67,7 +68,7 @@ def read_tests(
         found = found["test_cases"]
     if isinstance(found, (list, tuple)):
         found = {"assert_case": found} if _are_assertions(found) else layout_of_cases(found, fn_name)
-    elif isinstance(found, Mapping) and fn_name and found.get("inputs") is not None and not found.get("fn_name"):
+    elif isinstance(found, Mapping) and found.get("inputs") and fn_name and not any(map(found.get, _TELL_MORE)):
         found = {**found, "fn_name": fn_name}
     if beside is not None and not isinstance(found, Mapping):
         found = {}  # a reference solution may stand where others have their tests
