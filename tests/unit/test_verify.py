@@ -317,7 +317,7 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path) -> N
         "torn.parquet": "cannot read",
         "text.parquet": "not a parquet file",
         "table.csv": "CSV is not read; write each row as one JSON object a line",
-        "list.json": "list.json:1 is not JSON: .*; each line has to be one JSON object, and not a list over several",
+        "list.json": "list.json:1 is not JSON: .*; each line has to be one JSON object, not a list",
         "columns.parquet": "has no column reward_model and no column extra_info, only prompt, answer",
         "ids.parquet": "more than once",
     }.items():

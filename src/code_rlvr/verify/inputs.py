@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,9 +25,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from code_rlvr.data.sources import find_tests
+from code_rlvr.data.sources import find_tests, where_tests_are_read
 from code_rlvr.data.sources.columns import ID_KEYS
-from code_rlvr.data.sources.row_tests import where_tests_are_read
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Verdict
@@ -242,8 +240,7 @@ def json_object(line: bytes, place: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        listed = ", and not a list over several" if line.removeprefix(BOM_UTF8).lstrip()[:1] == b"[" else ""
-        raise DataError(f"{place} is not JSON: {error}; each line has to be one JSON object{listed}") from None
+        raise DataError(f"{place} is not JSON: {error}; each line has to be one JSON object, not a list") from None
     if not isinstance(row, dict):
         raise DataError(f"{place} is a JSON {type(row).__name__}; each line has to be one JSON object")
     return row

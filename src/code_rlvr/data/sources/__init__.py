@@ -33,7 +33,7 @@ from code_rlvr.errors import ConfigError, DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Problem
 
-__all__ = ["SOURCES", "Drop", "Reason", "Row", "Source", "detect", "find_tests", "get_source"]
+__all__ = ["SOURCES", "Drop", "Reason", "Row", "Source", "detect", "find_tests", "get_source", "where_tests_are_read"]
 
 SOURCES: dict[str, Source] = {
     source.name: source
