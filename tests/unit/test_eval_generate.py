@@ -291,5 +291,5 @@ def test_what_is_no_model_folder_is_refused(tmp_path, model_dir):
     with pytest.raises(ModelError, match=r"no config\.json"):
         HuggingFaceEngine(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
-    with pytest.raises(ModelError, match="no chat template"):
+    with pytest.raises(ModelError, match="no weights"):
         HuggingFaceEngine(tmp_path)

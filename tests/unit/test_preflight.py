@@ -90,43 +90,6 @@ def test_too_little_disk_is_said_even_for_a_folder_that_does_not_exist_yet(tmp_p
     machine.check_disk(tmp_path / "runs" / "new", 0.001)
 
 
-def model_folder(folder: Path, *, without: str = "") -> Path:
-    files = {
-        "config.json": "{}",
-        "model.safetensors": "",
-        "tokenizer_config.json": json.dumps({"chat_template": "{{ messages }}"}),
-    }
-    folder.mkdir()
-    for name, text in files.items():
-        if name != without:
-            (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
-def test_a_complete_model_folder_passes(tmp_path: Path) -> None:
-    inputs.check_model(model_folder(tmp_path / "model"))
-
-
-@pytest.mark.parametrize(
-    ("without", "message"),
-    [
-        ("config.json", r"no config\.json"),
-        ("model.safetensors", "no weights"),
-        ("tokenizer_config.json", r"no tokenizer_config\.json"),
-    ],
-)
-def test_an_incomplete_model_folder_is_named(without: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=message):
-        inputs.check_model(model_folder(tmp_path / "model", without=without))
-
-
-def test_a_tokenizer_without_chat_template_is_refused(tmp_path: Path) -> None:
-    folder = model_folder(tmp_path / "model")
-    (folder / "tokenizer_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(ModelError, match="chat template"):
-        inputs.check_model(folder)
-
-
 def test_prepared_data_passes(tmp_path: Path) -> None:
     write_parquet(tmp_path / "train.parquet", [PROBLEM] * 4, split="train")
     assert inputs.check_data(tmp_path / "train.parquet", minimum=4) == "4"
@@ -279,7 +242,7 @@ def test_prompts_are_rendered_and_counted_as_the_tokenizer_that_verl_loads_does(
     assert render(chat) == text
     assert count_tokens(text) == len(theirs(text, add_special_tokens=False)["input_ids"])
     (tokenizer / "tokenizer.json").rename(tokenizer / "away.json")
-    with pytest.raises(ModelError, match="cannot be loaded"):
+    with pytest.raises(ModelError, match="cannot load the tokenizer"):
         prompts.chat_text(tokenizer)
 
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from jinja2 import TemplateError
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from code_rlvr.decode import Completion, generate_batch
 from code_rlvr.errors import ModelError, PreflightError
@@ -24,6 +23,7 @@ from code_rlvr.evaluate.model import read_object
 from code_rlvr.evaluate.task import Chat
 from code_rlvr.sampling import Sampling
 from code_rlvr.threads import torch_threads
+from code_rlvr.usable_model import first_line, load_tokenizer, require_usable
 from code_rlvr.verifier.pool import usable_cpus
 
 _EDGE_BYTES = 2**20
@@ -76,6 +76,7 @@ class HuggingFaceEngine:
 
     def __init__(self, model_dir: Path, device: str = "cpu", max_rows: int = 256, threads: int | None = None) -> None:
         self._name = str(model_dir)
+        require_usable(model_dir)
         self._tokenizer = load_tokenizer(model_dir)
         self._ends = end_tokens(model_dir, self._tokenizer)
         self._model = _load(model_dir, device)
@@ -136,29 +137,6 @@ class HuggingFaceEngine:
                 torch.cuda.empty_cache()
 
 
-def load_tokenizer(model_dir: Path) -> Any:
-    """The tokenizer of a model folder.
-
-    Raises:
-        ModelError: There is none, it cannot be read, or it has no chat template that can be used.
-    """
-    if not (model_dir / "config.json").is_file():
-        raise ModelError(f"{model_dir} is not a model folder: it has no config.json")
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(model_dir)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"cannot load the tokenizer of {model_dir}: {first_line(error)}") from error
-    if not tokenizer.chat_template:
-        raise ModelError(f"{model_dir} has no chat template; use a chat or instruct model")
-    try:
-        tokenizer.apply_chat_template([{"role": "user", "content": "?"}], add_generation_prompt=True)
-    except (TemplateError, TypeError, ValueError) as error:  # what templates raise
-        raise ModelError(
-            f"the chat template of {model_dir} fails on a user's message ({first_line(error)}); copy its base model's"
-        ) from error
-    return tokenizer
-
-
 def end_tokens(model_dir: Path, tokenizer: Any) -> list[int]:
     """The tokens that end a response: of generation_config.json, else config.json, else the tokenizer.
 
@@ -208,11 +186,6 @@ def _require_no_other_weights(model_dir: Path, model: PreTrainedModel, unexpecte
             f"{len(other)} of the weights in {model_dir}, e.g. {other[0]}, have no place in a {type(model).__name__}; "
             "its config.json is of another model"
         )
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an error's text, or its name."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _is_out_of_memory(error: Exception) -> bool:

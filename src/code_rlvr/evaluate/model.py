@@ -19,10 +19,9 @@ from typing import Any
 from code_rlvr.errors import ModelError
 from code_rlvr.model_folder import local_model
 from code_rlvr.runs import RunFolder
+from code_rlvr.usable_model import require_usable
 
 MERGE_NOTE = "merge.json"  # beside merged weights: the run that they are of
-_WEIGHTS = ("*.safetensors", "*.bin")
-_TEMPLATES = ("chat_template.jinja", "chat_template.json", "additional_chat_templates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def find_model(word: str) -> Model:
         if not folder.is_dir():
             raise ModelError(f"{word} is no folder here, and no name on the hub, which would be OWNER/NAME")
         model = Model(word, folder, _run_of(folder))
-    _require_usable(model.folder)
+    require_usable(model.folder)
     return model
 
 
@@ -95,29 +94,6 @@ def _run_of(folder: Path) -> RunFolder | None:
     note = read_object(folder / MERGE_NOTE)
     named = note.get("run_folder")
     return RunFolder(Path(named)) if isinstance(named, str) and named else None
-
-
-def _require_usable(folder: Path) -> None:
-    adapter = (folder / "adapter_config.json").exists()
-    if adapter or not any(any(folder.glob(pattern)) for pattern in _WEIGHTS):
-        what = "only adapters" if adapter else "no weights (*.safetensors)"
-        raise ModelError(f"{folder} holds {what}; a run's checkpoint becomes a model with: code-rlvr merge RUN")
-    if not (folder / "config.json").is_file():
-        raise ModelError(f"{folder} is not a model folder: it has no config.json")
-    names = read_object(folder / "config.json").get("architectures") or []
-    if names and not any(
-        str(name).endswith(("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")) for name in names
-    ):
-        raise ModelError(
-            f"{folder} is of the architecture {names[0]}, which writes no text; name a causal language model"
-        )
-    settings = folder / "tokenizer_config.json"
-    if not settings.is_file() and not (folder / "tokenizer.json").is_file():
-        raise ModelError(f"{folder} has no tokenizer; copy the tokenizer files of its base model there")
-    if not read_object(settings).get("chat_template") and not any((folder / name).exists() for name in _TEMPLATES):
-        raise ModelError(
-            f"{folder} has no chat template; use a chat or instruct model, or put chat_template.jinja there"
-        )
 
 
 def read_object(file: Path) -> dict[str, Any]:

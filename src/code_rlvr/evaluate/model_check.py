@@ -20,8 +20,8 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
 from code_rlvr.errors import ModelError, PreflightError
 from code_rlvr.evaluate.choose_engine import EngineName
-from code_rlvr.evaluate.engine import first_line, load_tokenizer
 from code_rlvr.evaluate.model import read_object
+from code_rlvr.usable_model import first_line, load_tokenizer
 
 BYTES_ON_A_CPU = 4
 """Of a weight: there the model computes in float32."""

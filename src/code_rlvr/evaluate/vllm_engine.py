@@ -18,10 +18,11 @@ import torch
 
 from code_rlvr.errors import ModelError, PreflightError
 from code_rlvr.evaluate.context import fit_to_context
-from code_rlvr.evaluate.engine import NO_ROOM, Generated, end_tokens, hash_model, load_tokenizer
+from code_rlvr.evaluate.engine import NO_ROOM, Generated, end_tokens, hash_model
 from code_rlvr.evaluate.gpu_memory import count_weight_bytes, has_grown, plan_share, read_memory, wait_for_memory
 from code_rlvr.evaluate.task import Chat
 from code_rlvr.sampling import Sampling
+from code_rlvr.usable_model import load_tokenizer, require_usable
 
 CONTEXT_THAT_FITS = -1
 """For vLLM: the model's own context, less only if the GPU has no memory for so many tokens."""
@@ -44,6 +45,7 @@ class VllmEngine:
         # Looking whether there is a GPU has started CUDA here, which a forked process cannot use.
         os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
         self._name = str(model_dir)
+        require_usable(model_dir)
         self._tokenizer = load_tokenizer(model_dir)
         self._ends = end_tokens(model_dir, self._tokenizer)
         self._read_memory = partial(read_memory, tensor_parallel)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from code_rlvr.errors import ModelError, PreflightError
+from code_rlvr.errors import PreflightError
+from code_rlvr.usable_model import load_tokenizer
 
 CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English text and code
 
@@ -51,18 +52,8 @@ class PromptLength:
 
 def _load(model: str, revision: str | None) -> Any:
     try:
-        from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import, and only wanted with a model
+        return load_tokenizer(model, revision)
     except ImportError:
         raise PreflightError(
             "counting a model's tokens needs transformers: pip install 'code-rlvr[eval]', or leave --model out"
         ) from None
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot load the tokenizer of {model}: {str(error).splitlines()[0]}") from None
-    if not tokenizer.chat_template:
-        raise ModelError(
-            f"the tokenizer of {model} has no chat template, so its prompts cannot be counted or trained on; "
-            "take the instruct version of the model, or set chat_template in its tokenizer_config.json"
-        )
-    return tokenizer

@@ -5,10 +5,10 @@ Covered: code in the model folder, the system role of its chat template.  Not co
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from code_rlvr.errors import ModelError
+from code_rlvr.usable_model import load_tokenizer, read_settings
 
 _PROBE = "between two words"
 
@@ -21,17 +21,16 @@ def require_plain_model(folder: Path) -> None:
     """
     for name in ("config.json", "tokenizer_config.json"):
         file = folder / name
-        if file.is_file() and "auto_map" in json.loads(file.read_bytes()):
+        if file.is_file() and "auto_map" in read_settings(file):
             raise ModelError(f"{file} names code of its own, which EvalScope would run; remove auto_map from it")
 
 
 def knows_system_role(folder: Path) -> bool:
     """Whether a system message reaches the model: some templates refuse it, others drop it."""
     from jinja2 import TemplateError  # noqa: PLC0415  comes with transformers
-    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import
 
     chat = [{"role": "system", "content": _PROBE}, {"role": "user", "content": "?"}]
     try:
-        return _PROBE in AutoTokenizer.from_pretrained(folder).apply_chat_template(chat, tokenize=False)
+        return _PROBE in load_tokenizer(folder).apply_chat_template(chat, tokenize=False)
     except TemplateError:
         return False

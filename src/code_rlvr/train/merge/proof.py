@@ -24,12 +24,13 @@ from typing import Any
 import torch
 from accelerate import init_empty_weights  # type: ignore[import-untyped]  # verl brings it
 from safetensors import safe_open
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from code_rlvr.errors import ModelError, TrainingError
 from code_rlvr.evaluate.engine import HuggingFaceEngine
 from code_rlvr.sampling import Sampling
 from code_rlvr.train.merge.weights import Adapters, TrainedWeights
+from code_rlvr.usable_model import load_tokenizer
 
 SAME_LOGITS = 1e-3
 """Largest difference, relative to the logits' spread: the same arithmetic in float32 in another order, and room."""
@@ -199,11 +200,7 @@ def _same_tokens(folder: Path, trained: Path) -> torch.Tensor:
 
 
 def _tokens(folder: Path) -> list[int]:
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-        tokens: list[int] = tokenizer.apply_chat_template(_CHAT, add_generation_prompt=True, return_dict=False)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"{folder} has no usable tokenizer and chat template: {error}") from error
+    tokens: list[int] = load_tokenizer(folder).apply_chat_template(_CHAT, add_generation_prompt=True, return_dict=False)
     return tokens
 
 

@@ -16,6 +16,7 @@ from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.preflight import cluster, gpu, inputs, judging, machine, prompts, settings
 from code_rlvr.train.preflight.machine import check_machine
 from code_rlvr.train.versions import PINNED_VERL, check_companions, check_verl
+from code_rlvr.usable_model import require_usable
 
 __all__ = ["CHECKS", "check_machine", "check_training", "examine", "require_known"]
 
@@ -38,8 +39,9 @@ def _loggers(config: TrainConfig) -> str:
 
 
 def _model(config: TrainConfig) -> str:
-    for model in filter(None, (config.model, config.critic.model)):
-        inputs.check_model(Path(model))
+    require_usable(Path(config.model))
+    if config.critic.model:
+        require_usable(Path(config.critic.model), writes_text=False)
     return config.model
 
 

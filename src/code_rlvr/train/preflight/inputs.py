@@ -1,12 +1,11 @@
-"""Whether a model and its data are fit to be trained: files, columns, tests.
+"""Whether data are fit to be trained on, files, columns, tests, and a critic to the model.
 
-Covered: one message for the first thing that is wrong, with the remedy.  Not covered: what prompts say (`prompts`), the
-machine (`machine`, `gpu`).
+Covered: one message for the first thing that is wrong, with the remedy.  Not covered: whether a folder
+is a model (`usable_model`), what prompts say (`prompts`), the machine (`machine`, `gpu`).
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from code_rlvr.errors import DataError, ModelError, TestsFormatError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.usable_model import load_tokenizer
 
 TESTS_COLUMNS = ["reward_model", "extra_info"]
 
@@ -24,28 +24,6 @@ PARSED_MIB = 16.0
 """Tests of a file that are parsed, which takes up to a second; of more, a sample spread over the file.
 
 `code-rlvr prepare` has parsed every one already; this is for files that come from elsewhere."""
-
-
-def check_model(folder: Path) -> None:
-    """Check that `folder` is a Hugging Face model with weights and a chat template.
-
-    Raises:
-        ModelError: Something is missing.
-    """
-    if not folder.exists():
-        raise ModelError(f"{folder} does not exist; set model= to a Hugging Face folder, or to a name on the hub")
-    if not (folder / "config.json").is_file():
-        raise ModelError(f"{folder} has no config.json; set model= to a Hugging Face model folder")
-    if not list(folder.glob("*.safetensors")) and not list(folder.glob("*.bin")):
-        raise ModelError(f"{folder} has no weights (*.safetensors); was the download or the merge interrupted?")
-    tokenizer = folder / "tokenizer_config.json"
-    if not tokenizer.is_file():
-        raise ModelError(f"{folder} has no tokenizer_config.json; copy the tokenizer of the base model into it")
-    has_template = (folder / "chat_template.jinja").is_file() or "chat_template" in json.loads(
-        tokenizer.read_text(encoding="utf-8")
-    )
-    if not has_template:
-        raise ModelError(f"the tokenizer in {folder} has no chat template; prompts are chats, so it needs one")
 
 
 def check_critic(model: Path, critic: Path) -> int:
@@ -70,20 +48,6 @@ def check_critic(model: Path, critic: Path) -> int:
 
 def _vocabulary(folder: Path) -> dict[str, int]:
     return dict(load_tokenizer(folder).get_vocab())
-
-
-def load_tokenizer(folder: Path) -> Any:
-    """Load a tokenizer as verl does.
-
-    Raises:
-        ModelError: It cannot be loaded.
-    """
-    from transformers import AutoTokenizer  # noqa: PLC0415  seconds to import
-
-    try:
-        return AutoTokenizer.from_pretrained(folder)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"the tokenizer in {folder} cannot be loaded: {error}") from error
 
 
 def check_data(file: Path, minimum: int) -> str:

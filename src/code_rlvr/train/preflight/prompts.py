@@ -6,7 +6,6 @@ Covered: the words of every prompt, the template and the lengths of a sample.  N
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import pyarrow.parquet as pq
 
 from code_rlvr.data.hashes import hash_of
 from code_rlvr.errors import DataError, ModelError
-from code_rlvr.train.preflight.inputs import load_tokenizer
+from code_rlvr.usable_model import load_tokenizer, read_settings
 
 SAMPLE = 200  # prompts that are measured
 MAX_OVERLONG_SHARE = 0.5
@@ -107,10 +106,11 @@ def chat_text(model: Path) -> tuple[Callable[[Chat], str], Callable[[str], int]]
 
     `AutoTokenizer` takes three seconds to import, torch among them; the parts that are needed take a quarter of that.
     """
-    settings = json.loads((model / "tokenizer_config.json").read_bytes())
+    told = model / "tokenizer_config.json"
+    settings = read_settings(told) if told.is_file() else {}
     file = model / "chat_template.jinja"
     template = file.read_text(encoding="utf-8") if file.is_file() else settings.get("chat_template")
-    if not (model / "tokenizer.json").is_file() or not isinstance(template, str):
+    if not settings or not (model / "tokenizer.json").is_file() or not isinstance(template, str):
         return _slow_chat_text(model)
     from tokenizers import Tokenizer  # type: ignore[import-untyped]  # noqa: PLC0415  comes with transformers
     from transformers.utils import chat_template_utils  # noqa: PLC0415  0.7 s to import
@@ -133,7 +133,7 @@ def _text(token: str | dict[str, Any]) -> str:
 
 
 def _slow_chat_text(model: Path) -> tuple[Callable[[Chat], str], Callable[[str], int]]:
-    """The same by `AutoTokenizer`, for models without a ``tokenizer.json`` or with several templates.
+    """The same by `AutoTokenizer`, for models that lack one of the files or have several templates.
 
     Raises:
         ModelError: It cannot be loaded.

@@ -6,11 +6,11 @@ Covered: the number of weights, by the files' size; the configuration's numbers.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from code_rlvr.train.config import TrainConfig
+from code_rlvr.usable_model import read_settings
 
 _BYTES_IN_FILE = {"float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -35,6 +35,6 @@ def critic_size(config: TrainConfig) -> Size | None:
 
 
 def _size(folder: Path) -> Size:
-    shape = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    shape = read_settings(folder / "config.json")
     stored = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
     return Size(shape, stored / _BYTES_IN_FILE.get(str(shape.get("torch_dtype") or shape.get("dtype")), 2))
