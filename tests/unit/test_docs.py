@@ -233,6 +233,14 @@ def test_the_chinese_readme_says_what_the_english_one_says() -> None:
     assert outline(CHINESE) == outline(ENGLISH)
 
 
+def test_the_tree_of_files_names_every_folder_of_the_package() -> None:
+    tree = next(token.content for token in tokens(ENGLISH) if token.content.startswith("src/code_rlvr/\n"))
+    named = re.findall(r"(?m)(?:^ +|  )(\w+)/(?=\s)", tree)
+    package = ROOT / "src" / "code_rlvr"
+    folders = [file.parent.name for file in package.rglob("__init__.py") if file.parent != package]
+    assert sorted(named) == sorted(folders)
+
+
 def test_each_readme_leads_to_the_other() -> None:
     assert targets(ENGLISH)[0] == CHINESE.name
     assert targets(CHINESE)[0] == ENGLISH.name
