@@ -9,6 +9,8 @@
       start.json      machine, commit and preset of the latest start
       adapter/        adapters alone, by merge --keep-adapter
       eval/           before/ and after/: samples, scores   report.html   all of it to look at
+      tensorboard/    if that logger is asked for           .lock         held by the process that trains
+      quickstart.json, data/, warm_start/   the quickstart's settings, problems and first model
 
 ``metrics.jsonl`` has one ``{"step": …, "data": {…}}`` a line, as verl's file logger writes it.  After a resume
 a step can stand there twice; the later line counts.
