@@ -4,7 +4,7 @@ A *reference* is a solution that is said to pass: one with no label, or labelled
 label are said to be wrong; the tests should show it.
 
 Covered: finding a problem's solutions without holding all in memory, judging them, comparing the verdicts.
-Not covered: writing them (`prepare`).
+Not covered: writing them (`data.prepare`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The verifier over HTTP: the command ``code-rlvr serve``.
 
-    listen     a socket, a token, signals
+    run            start and stop, signals; `address`: socket and token
       └── app        paths, statuses, bodies of bounded size
             ├── admission  how much may wait, and what is counted
             └── service    from the bytes of a request to the JSON of an answer, in threads

@@ -13,7 +13,7 @@
 No body that a client sent is repeated in an answer or a log: it holds what a model wrote.
 
 Covered: authentication, bodies of bounded size and time, statuses, clients that leave.
-Not covered: what is done with a body (`service`), sockets and signals (`listen`).
+Not covered: what is done with a body (`service`), signals (`run`), the socket (`address`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ mask of tokens × tokens, so that a row of 16,384 tokens pays for 268 million pa
 takes the borders between samples instead and never looks across them.
 
 Covered: rows of packed samples in bf16 or fp16, causal, grouped heads, sliding windows.  Not covered: padding, which
-this would attend to (`overrides` asks for it with packing only), dropout, attention sinks.
+this would attend to (`overrides_device` asks for it with packing only), dropout, attention sinks.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 | was killed by the kernel, as its worker's control group is full | MEMORY_LIMIT |
 | was killed by SIGKILL, which neither the sandbox sent nor the program can send | none: a `JudgeFault` |
 
-Covered: from a feed to a `RunResult`.  Not covered: whether that is right (`judge`).
+Covered: from a feed to a `RunResult`.  Not covered: whether that is right (`job`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A worker that breaks is thrown away with the program on it, which is a `JudgeFau
 again on another.
 
 Covered: which layers have to be there, which worker runs what.
-Not covered: one program's run (`running`), processes (`worker`), confinement (`guard`), verdicts (`judge`).
+Not covered: one program's run (`running`), processes (`worker`), confinement (`guard`), verdicts (`job`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Started by exec, never by a fork of the calling process, so threads do not matter.  It ends when its socket is
 closed, and also when the caller is killed: the guard's keeper watches the caller.
 
-Covered: start, messages, the end.  Not covered: what is inside (`guard`), what messages mean (`sandbox`).
+Covered: start, messages, the end.  Not covered: what is inside (`guard`), what messages mean (`running`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Solutions are JSONL: `problem_id`, either `response` (the program is extracted) 
 it is known, the `verdict` that they deserve.  Layouts of tests: see `ground_truth`.
 
 Covered: one message for the first thing that is wrong, with file, line or row, field and remedy.
-Not covered: whether the judge supports a form of assertion (`verify` asks it); holding solutions in memory.
+Not covered: whether the judge supports a form of assertion (`run` asks it); holding solutions in memory.
 """
 
 from __future__ import annotations

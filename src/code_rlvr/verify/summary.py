@@ -1,7 +1,7 @@
 """What `verify` says at the end: counts and shares by verdict and by data source, and whether labels agree.
 
 Covered: adding up the lines of verdicts; as tables, and as one JSON object.
-Not covered: judging (`verify`).  What could not be judged is counted apart and is in no share.
+Not covered: judging (`run`).  What could not be judged is counted apart and is in no share.
 """
 
 from __future__ import annotations

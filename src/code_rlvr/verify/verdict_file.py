@@ -2,7 +2,7 @@
 
 Covered: appending whole lines; keeping those of an earlier call, dropping a line that a crash cut off and lines
 without a verdict, so that both are judged anew; refusing a file with verdicts of anything else; one writer.
-Not covered: what a line holds (`verify`).
+Not covered: what a line holds (`run`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Statements of the benchmarks that a set must not contain.
 
-Covered: reading them, with a name for each.  Not covered: comparing (`similarity`).
+Covered: reading them, with a name for each.  Not covered: comparing (`data.contamination`).
 """
 
 from __future__ import annotations

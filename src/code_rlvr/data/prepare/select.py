@@ -3,7 +3,8 @@
 In this order: duplicates, validation problems first, so that what a run is watched with stays whole; overlap with
 benchmarks; a seeded sample, which stays the same when other rows come or go.
 
-Covered: the decisions.  Not covered: how texts are compared (`similarity`), reading and writing.
+Covered: the decisions.  Not covered: how texts are compared (`data.similarity`, `data.contamination`), reading
+and writing.
 """
 
 from __future__ import annotations

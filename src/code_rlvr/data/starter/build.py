@@ -1,8 +1,8 @@
 """Building the starter problems: which family, wording and parameter values each split gets.
 
 Covered: the four lists of problems and what is new in each held-out one. Every list holds its families in
-turn, so each family has the same weight in it.  Not covered: test inputs (`cases.py`), sentences
-(`wordings.py`).
+turn, so each family has the same weight in it.  Not covered: test inputs (`cases`), sentences
+(`wordings`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a family of starter problems is: one small task, its wordings, its inputs and its likely mistakes.
 
 Covered: the three frozen types that the families are written in, and the text of their programs.
-Not covered: sentences (`wordings.py`), test inputs (`cases.py`), the families themselves (`*_families.py`).
+Not covered: sentences (`wordings`), test inputs (`cases`), the families themselves (`*_families`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ reports on each assertion as it goes; `relay` keeps the reports and passes calls
 has no way to report: what it sends goes to the checker, which takes it for the answer to its last call.
 
 Covered: relaying under a deadline, and the verdicts that follow from the reports.
-Not covered: starting the two processes (`sandbox`), what they do (`guard.dialogue`).
+Not covered: starting the two processes (`checking`), what they say (`guard.dialogue`).
 """
 
 from __future__ import annotations

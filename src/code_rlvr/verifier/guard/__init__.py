@@ -1,6 +1,6 @@
 """What runs inside the sandbox's processes, on the standard library alone.
 
-    judge ── Worker (sandbox.py)
+    judge ── Worker (worker.py)
       └─ keeper        waits, and ends everything if the judge's process ends
            └─ zygote       pid 1 of its own namespaces; confined; has imported what programs usually import
                 └─ supervisor   one per program: compiles it, never runs it, holds its limits
@@ -17,7 +17,7 @@ of `code_rlvr`, nor `typing`, and keeps to what Python 3.9 understands.
 | `zygote` | confinement, the loop over programs |
 | `supervisor` | compiles one program, forks, watches and reports on its tests |
 | `child` | turns a fresh fork into the program's process, and runs the program |
-| `files`, `limits` | memory files of a test, resource limits |
+| `files`, `limits`, `cgroup` | memory files of a test, resource limits, a worker's control group |
 | `messages` | how judge and guard talk |
 | `values`, `decoding`, `array`, `opaque` | how arguments and return values cross |
 | `dialogue`, `frames`, `serving` | how a solution answers a checker's calls |
