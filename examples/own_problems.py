@@ -10,8 +10,8 @@ bare statements; for any other leave `--instruction` out, and name it with `--mo
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 PROBLEMS = [
@@ -36,4 +36,6 @@ def main(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "my-problems.jsonl"))
+    parser = argparse.ArgumentParser(description="Writes problems of your own, to be read by `code-rlvr prepare`.")
+    parser.add_argument("file", type=Path, nargs="?", default="my-problems.jsonl", help="%(default)s if none is named")
+    main(parser.parse_args().file)

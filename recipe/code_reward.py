@@ -5,6 +5,8 @@
 The work is in `code_rlvr.reward`: the program is run in a sandbox against the row's tests.
 """
 
+import argparse
+
 from code_rlvr.reward import compute_score
 
 __all__ = ["compute_score"]
@@ -17,6 +19,7 @@ _RESPONSES = {
 }
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Judges three responses, to show that the reward works.").parse_args()
     for name, response in _RESPONSES.items():
         found = compute_score("self-test", response, _TESTS)
         print(f"{name}: score={found['score']:.2f} pass_rate={found['pass_rate']:.2f} format={found['format']:.0f}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -24,3 +26,17 @@ def test_the_example_configuration_fits_the_example_data(tmp_path: Path) -> None
     assert prepared.exit_code == 0, prepared.output
     check_data(tmp_path / "set" / Path(config.data.train_file).name, minimum=config.trainer.batch)
     check_data(tmp_path / "set" / Path(config.data.validation_file).name, minimum=1)
+
+
+def test_the_example_says_how_it_is_called_and_writes_nothing_then(tmp_path: Path) -> None:
+    for word, code in (("--help", 0), ("--hlep", 2)):
+        told = subprocess.run(
+            [sys.executable, EXAMPLES / "own_problems.py", word],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert told.returncode == code
+        assert "usage: own_problems.py [-h] [file]" in told.stdout + told.stderr
+    assert not [*tmp_path.iterdir()]

@@ -93,6 +93,13 @@ def test_the_reward_file_shows_that_it_works() -> None:
     ]
 
 
+def test_the_reward_file_says_how_it_is_called() -> None:
+    words = [sys.executable, RECIPE / "code_reward.py"]
+    told = subprocess.run([*words, "--help"], capture_output=True, text=True, check=True, timeout=60)
+    assert told.stdout.startswith("usage: code_reward.py [-h]")
+    assert subprocess.run([*words, "file"], capture_output=True, check=False, timeout=60).returncode == 2
+
+
 def test_the_reward_file_is_ours_when_verl_loads_it_by_its_path() -> None:
     pytest.importorskip("verl")
     from importlib.util import module_from_spec, spec_from_file_location
