@@ -164,7 +164,7 @@ def _reward(config: TrainConfig) -> Overrides:
     return {
         "reward.custom_reward_function.path": str(Path(file).resolve()) if file else "pkg://code_rlvr.reward",
         "reward.custom_reward_function.name": "compute_score",
-        # One process per judge worker: each judges one program at a time.
+        # One process has the one judge, which runs `reward.workers` programs at a time.
         "reward.num_workers": 1,
         "+reward.custom_reward_function.reward_kwargs": {
             **config.reward.keywords(),
