@@ -1,4 +1,4 @@
-"""The folder of a run: where each file lies, and how metrics and verdicts are read back.
+"""The folder of a run: where each file lies, and how metrics are read back.
 
     runs/NAME/
       config.json     what the run was configured with      command.txt   the trainer's command line
@@ -20,10 +20,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from code_rlvr.errors import DataError
 
@@ -159,24 +157,6 @@ def read_metrics(file: Path) -> list[StepMetrics]:
         # A resumed run validates first, under a step that has training metrics already: keep both.
         steps[metrics.step] = {**steps.get(metrics.step, {}), **metrics.data}
     return [StepMetrics(step, steps[step]) for step in sorted(steps)]
-
-
-def read_verdicts(folder: Path, step: int) -> Iterator[dict[str, Any]]:
-    """Yield the verdict records of one step, in the order in which they were judged.
-
-    Args:
-        folder: ``verdicts`` of a run.
-        step: Training step; validation samples of the same model are in the same file.
-
-    Raises:
-        DataError: The file cannot be read or a line is not JSON.
-    """
-    file = folder / f"step_{step}.jsonl"
-    for number, line in enumerate(_read_lines(file), start=1):
-        try:
-            yield json.loads(line)
-        except ValueError:
-            raise DataError(f"{file}:{number} is not a verdict record") from None
 
 
 def _read_lines(file: Path) -> list[bytes]:

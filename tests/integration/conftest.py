@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,3 +55,8 @@ def training_config(inputs: Path, runs_dir: Path, *words: str) -> TrainConfig:
             *words,
         ],
     )
+
+
+def read_verdicts(folder: Path, step: int) -> list[dict[str, Any]]:
+    """The verdict records of one step, in the order in which they were judged."""
+    return [json.loads(line) for line in (folder / f"step_{step}.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -17,9 +17,9 @@ import pytest
 
 from code_rlvr.report.catalogue import describe
 from code_rlvr.reward import METRIC_KEYS
-from code_rlvr.runs import RunFolder, read_metrics, read_verdicts
+from code_rlvr.runs import RunFolder, read_metrics
 from code_rlvr.train.launch import train
-from tests.integration.conftest import training_config
+from tests.integration.conftest import read_verdicts, training_config
 from tests.integration.judge_server import TOKEN, metric, serving
 
 pytest.importorskip("tensorboard", reason="verl's logger `tensorboard` needs it")

@@ -9,10 +9,10 @@ import pytest
 
 from code_rlvr.errors import UsageError
 from code_rlvr.reward import METRIC_KEYS
-from code_rlvr.runs import RunFolder, read_metrics, read_verdicts
+from code_rlvr.runs import RunFolder, read_metrics
 from code_rlvr.train.launch import train
 from code_rlvr.train.merge import merge_checkpoint, verify_generates
-from tests.integration.conftest import training_config
+from tests.integration.conftest import read_verdicts, training_config
 
 pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(900)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from code_rlvr.errors import DataError
-from code_rlvr.runs import StepMetrics, read_metrics, read_verdicts
+from code_rlvr.runs import StepMetrics, read_metrics
 from code_rlvr.train.metrics_tail import MetricsTail
 
 
@@ -31,8 +31,8 @@ def test_a_line_cut_off_by_a_crash_is_left_out_but_a_broken_one_before_it_is_an_
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"step_3\.jsonl"):
-        list(read_verdicts(tmp_path, 3))
+    with pytest.raises(DataError, match=r"metrics\.jsonl"):
+        read_metrics(tmp_path / "metrics.jsonl")
 
 
 def test_the_tail_copies_complete_lines_once_and_keeps_what_was_there(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from code_rlvr.train.merge.weights import TrainedWeights
 
 VERL_ADAPTER = "lora_adapter"
 """Where verl's merger puts adapters, beside weights without them."""
-ADAPTER_CONFIG = "adapter_config.json"
 
 
 def add_adapters(folder: Path, weights: TrainedWeights) -> None:
