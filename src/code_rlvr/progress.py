@@ -9,12 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 LOG_EVERY_S = 30.0  # where there is no terminal to draw a bar on
+
+_P = ParamSpec("_P")
 
 
 class Stages:
@@ -54,7 +57,8 @@ class Stages:
             A function to call with how much is done and a few words.
         """
         if not self._console.is_terminal:
-            yield self._log_now_and_then(total)
+            of_all = f" of {total:,}" if total else ""
+            yield _now_and_then(lambda done, words: self.note(f"{done:,}{of_all}  {words}"))
             return
         columns = (
             TextColumn("    "),
@@ -67,13 +71,49 @@ class Stages:
             task = progress.add_task("", total=total)
             yield lambda done, words: progress.update(task, completed=done, description=escape(words))
 
-    def _log_now_and_then(self, total: int | None) -> Callable[[int, str], None]:
-        due = time.monotonic() + LOG_EVERY_S
 
-        def show(done: int, words: str) -> None:
-            nonlocal due
-            if time.monotonic() >= due:
-                due = time.monotonic() + LOG_EVERY_S
-                self.note(f"{done:,}" + (f" of {total:,}" if total else "") + f"  {words}")
+@contextmanager
+def count_off(
+    console: Console, total: int, verb: str, so_far: Callable[[], tuple[int, str]]
+) -> Iterator[Callable[[], None]]:
+    """Show how far a job without stages is: a bar as wide as the terminal, else a line now and then.
 
-        return show
+    Args:
+        console: Where.
+        total: How much there is to do.
+        verb: What is done to each, for the line: "judged".
+        so_far: Says how much is done, and a few words.
+
+    Yields:
+        A function to call whenever more is done.
+    """
+    if not console.is_terminal:
+
+        def say() -> None:
+            done, words = so_far()
+            console.print(f"{done:,}/{total:,} {verb}, {words}", soft_wrap=True)
+
+        yield _now_and_then(say)
+        return
+    columns = (BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, expand=True) as progress:
+        task = progress.add_task("", total=total)
+
+        def draw() -> None:
+            done, words = so_far()
+            progress.update(task, completed=done, description=words)
+
+        yield draw
+
+
+def _now_and_then(say: Callable[_P, None]) -> Callable[_P, None]:
+    """Of many calls, pass on one each `LOG_EVERY_S`."""
+    due = time.monotonic() + LOG_EVERY_S
+
+    def show(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + LOG_EVERY_S
+            say(*args, **kwargs)
+
+    return show

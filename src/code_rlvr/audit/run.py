@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from code_rlvr.audit.cases import Cases, read_cases
 from code_rlvr.audit.checks import MIN_TESTS, best_literal, check_tests
@@ -36,13 +35,13 @@ from code_rlvr.audit.statistics import ProblemNumbers, bytes_of
 from code_rlvr.audit.trivial import best_trivial, trivial_findings
 from code_rlvr.errors import JudgeFault, TestsFormatError, Unjudged
 from code_rlvr.ground_truth import Tests
+from code_rlvr.progress import count_off
 from code_rlvr.types import Limits
 from code_rlvr.verifier.judge import Judge
 from code_rlvr.verifier.pool import WorkerPool
 from code_rlvr.verifier.sandbox import Isolation
 from code_rlvr.verify.inputs import Solution
 
-LOG_EVERY_S = 30.0  # where there is no terminal to draw a bar on
 _USELESS = ("empty_expectation", "constant_output")  # as defects: that a trivial program passes is then no news
 
 
@@ -117,7 +116,9 @@ def audit(path: Path, settings: AuditSettings, console: Console) -> AuditResult:
 
 def _audit_all(one: _Audit, pool: WorkerPool, store: SolutionStore, result: AuditResult, console: Console) -> None:
     started = time.monotonic()
-    with _progress(console, result) as show:
+    with count_off(
+        console, result.problems.rows, "audited", lambda: (result.statistics.problems, result.in_short())
+    ) as show:
         for answer in pool.map_ordered(one.audit, _items(result, store)):
             if isinstance(answer, JudgeFault):
                 raise answer  # a job says itself what the judge could not tell: this one is of the pool
@@ -208,28 +209,3 @@ class _Audit:
         if passed:
             which = f"{len(passed):,} of {len(wrong):,} solutions known to be wrong, the first is number {passed[0]}"
             found.findings.append(suspect("wrong_solution_passes", which))
-
-
-@contextmanager
-def _progress(console: Console, result: AuditResult) -> Iterator[Callable[[], None]]:
-    """Yield what shows how far the audit is: a bar on a terminal, else a line now and then."""
-    if not console.is_terminal:
-        yield _log(console, result)
-        return
-    columns = (BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, expand=True) as progress:
-        task = progress.add_task("", total=result.problems.rows)
-        yield lambda: progress.update(task, completed=result.statistics.problems, description=result.in_short())
-
-
-def _log(console: Console, result: AuditResult) -> Callable[[], None]:
-    shown_at = time.monotonic()
-
-    def show() -> None:
-        nonlocal shown_at
-        if time.monotonic() - shown_at >= LOG_EVERY_S:
-            shown_at = time.monotonic()
-            done = f"{result.statistics.problems:,}/{result.problems.rows:,} audited, {result.in_short()}"
-            console.print(done, soft_wrap=True)
-
-    return show

@@ -25,16 +25,15 @@ import hashlib
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from code_rlvr.errors import JudgeFault, TestsFormatError, UsageError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.progress import count_off
 from code_rlvr.types import CaseJudgement, Judgement, Limits
 from code_rlvr.verifier.assertions.cases import solution_name
 from code_rlvr.verifier.extract import extract
@@ -51,8 +50,6 @@ from code_rlvr.verify.inputs import (
 )
 from code_rlvr.verify.summary import Summary
 from code_rlvr.verify.verdict_file import Line, VerdictFile
-
-LOG_EVERY_S = 30.0  # where there is no terminal to draw a bar on
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ def verify(problems_file: Path, solutions_file: Path, settings: VerifySettings, 
         verdicts.begin()
         summary = Summary(settings.workers or usable_cpus(), total, str(settings.out) if settings.out else None)
         run = _Run(problems, settings, verdicts, summary)
-        with _progress(console, summary) as show:
+        with count_off(console, summary.total, "judged", lambda: (summary.all.programs, summary.in_short())) as show:
             run.judge_all(judge, islice(read_solutions(solutions_file), total), show)
     return summary
 
@@ -252,27 +249,3 @@ def _check_solutions(
     require_known(unknown, solutions_file, problems_file)
     verdicts.require_all_recognised()
     return total
-
-
-@contextmanager
-def _progress(console: Console, summary: Summary) -> Iterator[Callable[[], None]]:
-    """Yield what shows how far the summary is: a bar on a terminal, else a line now and then."""
-    if not console.is_terminal:
-        yield _log(console, summary)
-        return
-    columns = (BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, expand=True) as progress:
-        task = progress.add_task("", total=summary.total)
-        yield lambda: progress.update(task, completed=summary.all.programs, description=summary.in_short())
-
-
-def _log(console: Console, summary: Summary) -> Callable[[], None]:
-    shown = time.monotonic()
-
-    def show() -> None:
-        nonlocal shown
-        if time.monotonic() - shown >= LOG_EVERY_S:
-            shown = time.monotonic()
-            console.print(f"{summary.all.programs:,}/{summary.total:,} judged, {summary.in_short()}", soft_wrap=True)
-
-    return show
