@@ -19,6 +19,7 @@ from transformers.utils import logging as transformers_logging
 
 from code_rlvr.config import Section
 from code_rlvr.data.parquet import write_parquet
+from code_rlvr.data.set_files import TRAIN, VALIDATION
 from code_rlvr.data.starter import StarterSet, build_starter, imperfect_corpus
 from code_rlvr.errors import UsageError
 from code_rlvr.evaluate.compare import Difference, compare_runs
@@ -180,8 +181,8 @@ def _train(config: QuickstartConfig, stages: Stages) -> None:
             "model": str(run.path / "warm_start"),
             "data": config.train.data.model_copy(
                 update={
-                    "train_file": str(run.path / "data" / "train.parquet"),
-                    "validation_file": str(run.path / "data" / "validation.parquet"),
+                    "train_file": str(run.path / "data" / TRAIN),
+                    "validation_file": str(run.path / "data" / VALIDATION),
                 }
             ),
         }

@@ -20,9 +20,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from code_rlvr.audit.sets import BATCH, PARTS, SOLUTIONS, ProblemSet, SetFile
+from code_rlvr.audit.sets import BATCH, ProblemSet, SetFile
 from code_rlvr.data.hashes import hash_of
-from code_rlvr.data.prepare.manifest import MANIFEST
+from code_rlvr.data.set_files import MANIFEST, PARTS, SOLUTIONS
 from code_rlvr.errors import DataError
 from code_rlvr.verify.inputs import identifier, json_object
 

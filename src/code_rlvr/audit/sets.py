@@ -21,12 +21,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from code_rlvr.data.set_files import PARTS, SOLUTIONS
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.ground_truth import Tests
 from code_rlvr.verify import inputs
 
-PARTS = ("train.parquet", "validation.parquet")
-SOLUTIONS = "solutions.jsonl"
 BATCH = 32  # rows decoded at once; the tests of one can be megabytes
 _COLUMNS = ("prompt", "reward_model", "extra_info", "data_source")
 _HASH_BYTES = 1 << 20

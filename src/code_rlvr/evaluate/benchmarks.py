@@ -21,6 +21,7 @@ from pathlib import Path
 
 from code_rlvr.data.hub import open_dataset
 from code_rlvr.data.rows import DataFile
+from code_rlvr.data.set_files import MANIFEST, VALIDATION
 from code_rlvr.data.sources import Drop, Row, Source
 from code_rlvr.data.starter import build_starter
 from code_rlvr.errors import ConfigError, DataError, TestsFormatError
@@ -36,7 +37,6 @@ HELDOUT_SIZE = 660
 LIVECODEBENCH = "livecodebench"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".json")
-_PREPARED = "validation.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,10 @@ def _local_files(path: Path, entry: Entry | None) -> list[DataFile]:
         return [_local(path, path.name)]
     if not path.is_dir():
         raise DataError(f"{path} is no file or folder here; give NAME=PATH with a file of problems")
-    if entry is None and (path / _PREPARED).is_file():
-        return [_local(path / _PREPARED, _PREPARED)]
+    if entry is None and (path / VALIDATION).is_file():
+        return [_local(path / VALIDATION, VALIDATION)]
     found = sorted(file for file in path.rglob("*") if file.is_file() and file.name.endswith(_SUFFIXES))
-    files = [_local(file, str(file.relative_to(path))) for file in found if file.name != "manifest.json"]
+    files = [_local(file, str(file.relative_to(path))) for file in found if file.name != MANIFEST]
     if entry is not None:
         files = [file for file in files if re.search(entry.files, file.label)] or files
     if not files:

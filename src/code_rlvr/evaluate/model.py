@@ -18,10 +18,8 @@ from typing import Any
 
 from code_rlvr.errors import ModelError
 from code_rlvr.model_folder import local_model
-from code_rlvr.runs import RunFolder
+from code_rlvr.runs import MERGE_RECORD, RunFolder
 from code_rlvr.usable_model import require_usable
-
-MERGE_NOTE = "merge.json"  # beside merged weights: the run that they are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _run_of(folder: Path) -> RunFolder | None:
     parent = folder.absolute().parent
     if folder.name == "merged" and _is_run(parent):
         return RunFolder(folder.parent if folder.parent != Path() else parent)
-    note = read_object(folder / MERGE_NOTE)
+    note = read_object(folder / MERGE_RECORD)
     named = note.get("run_folder")
     return RunFolder(Path(named)) if isinstance(named, str) and named else None
 

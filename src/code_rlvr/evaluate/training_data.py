@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from code_rlvr.data.hashes import hash_of
+from code_rlvr.data.set_files import MANIFEST
 from code_rlvr.data.sources.statements import without_endings
 from code_rlvr.errors import DataError, TestsFormatError
 from code_rlvr.evaluate.model import Model, read_object
@@ -106,7 +107,7 @@ def training_instruction(model: Model) -> str | None:
     file, _ = _training_file(model) if model.run else (None, "")
     if file is None:
         return None
-    rules = read_object(file.with_name("manifest.json")).get("rules", {})
+    rules = read_object(file.with_name(MANIFEST)).get("rules", {})
     if isinstance(rules, dict) and "instruction" in rules:
         return rules["instruction"] if isinstance(rules["instruction"], str) else None
     first = next((prompt for prompt, _ in _rows(file)), "")
@@ -146,7 +147,7 @@ def _digests_of_file(file: Path, changed_ns: int) -> frozenset[str]:
 
 
 def _read_digests(file: Path) -> Iterator[str]:
-    manifest = read_object(file.with_name("manifest.json")).get("rules", {})
+    manifest = read_object(file.with_name(MANIFEST)).get("rules", {})
     told = manifest.get("instruction") if isinstance(manifest, dict) else None
     for prompt, given in _rows(file):
         statement = prompt.removesuffix(told) if isinstance(told, str) else prompt

@@ -12,9 +12,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from code_rlvr.data.hashes import hash_of
+from code_rlvr.data.set_files import MANIFEST
 from code_rlvr.train.config import TrainConfig
-
-PREPARED = "manifest.json"  # beside the files that `code-rlvr prepare` writes
 
 
 def describe_data(config: TrainConfig) -> dict[str, Any]:
@@ -34,7 +33,7 @@ def describe_data(config: TrainConfig) -> dict[str, Any]:
 
 def _prepared(file: Path, sha256: str) -> Any:
     """The manifest beside a file, if it is of this very file."""
-    manifest = file.with_name(PREPARED)
+    manifest = file.with_name(MANIFEST)
     if not manifest.is_file():
         return None
     found = json.loads(manifest.read_bytes())

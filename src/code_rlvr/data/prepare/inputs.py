@@ -20,6 +20,7 @@ from pathlib import Path
 from code_rlvr.data.hub import KNOWN, open_dataset
 from code_rlvr.data.prepare.spool import Split
 from code_rlvr.data.rows import DataFile
+from code_rlvr.data.set_files import MANIFEST
 from code_rlvr.data.sources import SOURCES, get_source
 from code_rlvr.data.sources.source import Source
 from code_rlvr.errors import DataError
@@ -97,7 +98,7 @@ def _resolve(word: str, revision: str | None) -> tuple[Source | None, list[DataF
     if path.is_file():
         return None, [_local(path)], False
     if path.is_dir():
-        files = [_local(file) for pattern in _FILES for file in path.glob(pattern) if file.name != "manifest.json"]
+        files = [_local(file) for pattern in _FILES for file in path.glob(pattern) if file.name != MANIFEST]
         if not files:
             raise DataError(f"{path} holds none of {', '.join(_FILES)}; give the folder that does, or the files")
         return None, sorted(files, key=lambda file: file.name), True

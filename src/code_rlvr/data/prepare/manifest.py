@@ -20,10 +20,10 @@ from code_rlvr.data.prepare.inputs import Input
 from code_rlvr.data.prepare.select import Choice
 from code_rlvr.data.prepare.spool import SPLITS, Split, Spool
 from code_rlvr.data.prompts import ASSERT_INSTRUCTION, FUNCTION_INSTRUCTION, STDIN_INSTRUCTION
+from code_rlvr.data.set_files import MANIFEST
 from code_rlvr.data.sources.source import Drop, Reason
 from code_rlvr.errors import DataError
 
-MANIFEST = "manifest.json"
 _EXAMPLES = 3
 FORMAT = 1  # of the manifest and of the files beside it
 

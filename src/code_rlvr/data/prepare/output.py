@@ -13,11 +13,11 @@ from typing import Any
 from code_rlvr.data.parquet import write_parquet
 from code_rlvr.data.prepare.select import Choice
 from code_rlvr.data.prepare.spool import SPLITS, Split, Spool
+from code_rlvr.data.set_files import SOLUTIONS
 from code_rlvr.data.sources.source import Drop
 from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Problem
 
-SOLUTIONS = "solutions.jsonl"
 ROWS = "rows.jsonl"
 
 Choices = Mapping[Split, Sequence[Choice]]

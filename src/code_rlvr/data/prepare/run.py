@@ -28,12 +28,13 @@ from rich.console import Console
 
 from code_rlvr.data.prepare.benchmarks import Benchmarks, read_benchmarks
 from code_rlvr.data.prepare.inputs import Input, find_all, find_inputs
-from code_rlvr.data.prepare.manifest import MANIFEST, count_outcomes, describe_given, make_manifest, require_any
+from code_rlvr.data.prepare.manifest import count_outcomes, describe_given, make_manifest, require_any
 from code_rlvr.data.prepare.output import write_set
 from code_rlvr.data.prepare.prompt_length import PromptLength
 from code_rlvr.data.prepare.scan import Bounds, Scanner
 from code_rlvr.data.prepare.select import Sizes, select
 from code_rlvr.data.prepare.spool import SPLITS, Split, Spool
+from code_rlvr.data.set_files import MANIFEST
 from code_rlvr.errors import DataError
 from code_rlvr.progress import Stages
 
