@@ -4,13 +4,12 @@ A response is written as soon as it is drawn, with no verdict, and once more whe
 sample counts.  At the end the file is written anew with one line a sample, in the order of the problems.  A file has
 one writer at a time.
 
-Covered: appending, reading back, half a line at the end.  Not covered: which samples are of this evaluation
-(`generate`).
+Covered: adding, reading back, half a line at the end.  Not covered: opening and appending (`one_writer`), which
+samples are of this evaluation (`generate`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -19,10 +18,13 @@ from types import TracebackType
 
 from code_rlvr.errors import DataError
 from code_rlvr.evaluate.scores import SampleRecord, read_samples
+from code_rlvr.one_writer import append, open_alone
 from code_rlvr.whole_file import whole_file
 
 Key = tuple[str, int]
 """Problem and number of a sample."""
+
+_REMEDY = "; name another folder with --out"
 
 
 class SampleFile:
@@ -43,9 +45,9 @@ class SampleFile:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = _open_alone(path)
         except OSError as error:
-            raise DataError(f"cannot write {path}: {error.strerror}; name another folder with --out") from None
+            raise DataError(f"cannot write {path}: {error.strerror}{_REMEDY}") from None
+        self._fd = open_alone(path, _REMEDY)
         with ExitStack() as on_failure:
             on_failure.callback(os.close, self._fd)
             if overwrite:
@@ -70,13 +72,7 @@ class SampleFile:
         """
         records = list(records)
         content = "".join(record.model_dump_json() + "\n" for record in records).encode("utf-8")
-        try:
-            while content:
-                content = content[os.write(self._fd, content) :]
-        except OSError as error:
-            raise DataError(
-                f"cannot write {self._path}: {error.strerror}; make room, and the same command goes on from here"
-            ) from None
+        append(self._fd, content, self._path)
         self.records.update({(one.problem_id, one.sample): one for one in records})
 
     def settle(self, first: Iterable[Key]) -> None:
@@ -110,13 +106,3 @@ class SampleFile:
                 end = start
         if end < size:
             os.ftruncate(self._fd, end)
-
-
-def _open_alone(path: Path) -> int:
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        raise DataError(f"{path} is being written by another process; wait for it, or name another --out") from None
-    return fd

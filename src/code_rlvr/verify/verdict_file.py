@@ -2,13 +2,12 @@
 
 Covered: appending whole lines; keeping those of an earlier call, dropping a line that a crash cut off and lines
 without a verdict, so that both are judged anew; refusing a file with verdicts of anything else; one writer.
-Not covered: what a line holds (`run`).
+Not covered: what a line holds (`run`), opening and appending (`one_writer`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from pathlib import Path
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from code_rlvr.errors import DataError
+from code_rlvr.one_writer import append, open_alone
 
 Line = dict[str, Any]
 
@@ -49,7 +49,7 @@ class VerdictFile:
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._close)
             if self._path is not None and self._path.exists():
-                self._fd = self._open(self._path)
+                self._fd = open_alone(self._path)
                 if not self._overwrite:
                     self._read(self._path)
             on_failure.pop_all()
@@ -87,7 +87,7 @@ class VerdictFile:
         if self._path is None:
             return
         if self._fd is None:
-            self._fd = self._open(self._path)
+            self._fd = open_alone(self._path)
         elif self._overwrite:
             os.ftruncate(self._fd, 0)
         elif self._dropped:
@@ -99,29 +99,8 @@ class VerdictFile:
         Raises:
             DataError: The file cannot be written.
         """
-        if self._fd is not None:
-            self._append(self._fd, json.dumps(line).encode("ascii") + b"\n")
-
-    def _append(self, fd: int, content: bytes) -> None:
-        try:
-            while content:
-                content = content[os.write(fd, content) :]
-        except OSError as error:
-            raise DataError(
-                f"cannot write {self._path}: {error.strerror}; the same command goes on from here"
-            ) from None
-
-    def _open(self, path: Path) -> int:
-        try:
-            fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise DataError(f"cannot write {path}: {error.strerror}") from None
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(fd)
-            raise DataError(f"{path} is being written by another process; wait for it, or name another --out") from None
-        return fd
+        if self._path is not None and self._fd is not None:
+            append(self._fd, json.dumps(line).encode("ascii") + b"\n", self._path)
 
     def _read(self, path: Path) -> None:
         with path.open("rb") as stream:
@@ -146,7 +125,7 @@ class VerdictFile:
         unfinished = path.with_name(path.name + ".unfinished")
         with contextlib.suppress(FileNotFoundError):
             unfinished.unlink()
-        fd = self._open(unfinished)
+        fd = open_alone(unfinished)
         seen: set[tuple[str, int]] = set()
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(unfinished.unlink, missing_ok=True)
@@ -156,7 +135,7 @@ class VerdictFile:
                     line = _verdict_line(text) if text.endswith(b"\n") else None
                     if line and line["verdict"] is not None and (line["problem_id"], line["index"]) not in seen:
                         seen.add((line["problem_id"], line["index"]))
-                        self._append(fd, text)
+                        append(fd, text, path)
             os.replace(unfinished, path)
             on_failure.pop_all()
         self._close()
