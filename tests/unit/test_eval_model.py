@@ -15,6 +15,7 @@ from code_rlvr.evaluate.benchmark import Programming
 from code_rlvr.evaluate.model import find_model
 from code_rlvr.evaluate.training_data import (
     Known,
+    check_benchmarks,
     check_training_data,
     require_not_trained_on,
     training_instruction,
@@ -107,6 +108,18 @@ def test_problems_of_the_training_set_are_found_by_their_statements(tmp_path: Pa
     assert (check.checked, check.trained_on) == (True, ("p7",))
     with pytest.raises(DataError, match=r"trained on 1 of the 2 problems of mine: p7;.*--allow-trained-on"):
         require_not_trained_on("mine", 2, model, check)
+
+
+def test_all_benchmarks_of_an_evaluation_are_looked_at_and_what_was_compared_is_said(tmp_path: Path) -> None:
+    model = find_model(str(trained_run(tmp_path, [problem(1), problem(2)])))
+    benchmarks = {"clean": known(problem(3)), "mine": known(problem(1))}
+    told: list[str] = []
+    with pytest.raises(DataError, match="trained on 1 of the 1 problem of mine"):
+        check_benchmarks(model, benchmarks, False, told.append)
+    checks = check_benchmarks(model, benchmarks, True, told.append)
+    assert {name: check.trained_on for name, check in checks.items()} == {"clean": (), "mine": ("p1",)}
+    assert len(told) == 1
+    assert told[0].startswith(f"training data of {tmp_path}: compared with")
 
 
 def test_problems_in_other_words_are_found_by_their_tests_if_there_are_enough(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from code_rlvr.evaluate.model_check import require_loadable
 from code_rlvr.evaluate.naming import file_name
 from code_rlvr.evaluate.result import Result
 from code_rlvr.evaluate.scores import Scores, TrainingCheck
-from code_rlvr.evaluate.training_data import check_training_data, require_not_trained_on, training_instruction
+from code_rlvr.evaluate.training_data import check_benchmarks, training_instruction
 from code_rlvr.progress import Stages
 from code_rlvr.types import Limits
 from code_rlvr.verifier.judge import Judge
@@ -124,7 +124,11 @@ def run_eval(request: EvalRequest, console: Console) -> tuple[Path, list[Result]
         benchmarks = [load_benchmark(name, path, request.selection) for name, path in words.items()]
         for benchmark in benchmarks:
             _note_benchmark(stages, benchmark)
-        sides = [_check_training(stage, model, benchmarks, request, stages) for stage, model in models.items()]
+        known = {benchmark.name: benchmark.known() for benchmark in benchmarks}
+        sides = [
+            _Evaluated(stage, model, check_benchmarks(model, known, request.allow_trained_on, stages.note))
+            for stage, model in models.items()
+        ]
     with Judge(request.workers, request.limits, python=request.python, isolation=request.isolation) as judge:
         scores = [_evaluate_all(side, benchmarks, judge, settings, engine, out, request, stages) for side in sides]
     return out, [compare_sides(one.name, scores, settings, out, limit_of(one)) for one in benchmarks]
@@ -173,19 +177,6 @@ def _note_benchmark(stages: Stages, benchmark: Benchmark) -> None:
     left_out = {key: count for key, count in benchmark.about.items() if key.startswith("left out")}
     told = "".join(f"; {key}: {count}" for key, count in left_out.items())
     stages.note(f"{benchmark.name}: {counted(len(benchmark), 'problem')}{told}")
-
-
-def _check_training(
-    stage: str, model: Model, benchmarks: Sequence[Benchmark], request: EvalRequest, stages: Stages
-) -> _Evaluated:
-    checks = {}
-    for benchmark in benchmarks:
-        check = checks[benchmark.name] = check_training_data(model, benchmark.known())
-        if not request.allow_trained_on:
-            require_not_trained_on(benchmark.name, len(benchmark), model, check)
-    first = next(iter(checks.values()))
-    stages.note(f"training data of {model.word}: {first.note}")
-    return _Evaluated(stage, model, checks)
 
 
 def _evaluate_all(

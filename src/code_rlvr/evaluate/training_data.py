@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -96,6 +96,29 @@ def require_not_trained_on(benchmark: str, size: int, model: Model, check: Train
             f"{shown}; its result would say nothing about new problems. Prepare the training set with --benchmark, "
             "evaluate on others, or, to see it all the same, add --allow-trained-on"
         )
+
+
+def check_benchmarks(
+    model: Model, benchmarks: Mapping[str, Mapping[str, Known]], allow_trained_on: bool, say: Callable[[str], None]
+) -> dict[str, TrainingCheck]:
+    """Look for the problems of all benchmarks in what a model was trained on, and refuse those that are there.
+
+    Args:
+        model: The model.
+        benchmarks: At least one; by its name, what each of its problems is recognised by.
+        allow_trained_on: Whether nothing is refused.
+        say: Told what was compared.
+
+    Raises:
+        DataError: A problem is among the training problems, or the training file is there and cannot be read.
+    """
+    checks = {}
+    for name, problems in benchmarks.items():
+        check = checks[name] = check_training_data(model, problems)
+        if not allow_trained_on:
+            require_not_trained_on(name, len(problems), model, check)
+    say(f"training data of {model.word}: {next(iter(checks.values())).note}")  # the same for all benchmarks
+    return checks
 
 
 def training_instruction(model: Model) -> str | None:

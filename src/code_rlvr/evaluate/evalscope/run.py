@@ -44,7 +44,7 @@ from code_rlvr.evaluate.run import EvalRequest, compare_sides, default_out, sett
 from code_rlvr.evaluate.sample_file import SampleFile
 from code_rlvr.evaluate.scores import Scores, TrainingCheck
 from code_rlvr.evaluate.task import digest_of
-from code_rlvr.evaluate.training_data import check_training_data, require_not_trained_on
+from code_rlvr.evaluate.training_data import Known, check_benchmarks
 from code_rlvr.progress import Stages
 from code_rlvr.words import counted
 
@@ -99,7 +99,11 @@ def run_evalscope(request: EvalRequest, interpreter: Path | None, console: Conso
     stages = Stages(console, total=1 + len(models))
     with stages.stage("Benchmarks"):
         asked = [_read(name, path, request.selection, stages) for name, path in words.items()]
-        checks = {stage: _check_training(model, asked, request, stages) for stage, model in models.items()}
+        known: dict[str, dict[str, Known]] = {one.name: one.benchmark.known() for one in asked}
+        checks = {
+            stage: check_benchmarks(model, known, request.allow_trained_on, stages.note)
+            for stage, model in models.items()
+        }
     sides = []
     for stage, model in models.items():
         with stages.stage(f"{model.word} with EvalScope {PINNED_EVALSCOPE} and {engine}"):
@@ -151,18 +155,6 @@ def _read(name: BenchmarkName, path: Path | None, selection: Selection, stages: 
     for why, count in rows.left_out.items():
         stages.note(f"{name}: {count:,} left out: {why}")
     return _Asked(name, benchmark, rows)
-
-
-def _check_training(
-    model: Model, asked: Sequence[_Asked], request: EvalRequest, stages: Stages
-) -> dict[str, TrainingCheck]:
-    checks: dict[str, TrainingCheck] = {}
-    for one in asked:
-        checks[one.name] = check = check_training_data(model, one.benchmark.known())
-        if not request.allow_trained_on:
-            require_not_trained_on(one.name, len(one.benchmark), model, check)
-    stages.note(f"training data of {model.word}: {next(iter(checks.values())).note}")
-    return checks
 
 
 @dataclass(frozen=True, slots=True)
