@@ -170,6 +170,17 @@ def _require_own(path: Path, file: SampleFile, fingerprints: Mapping[str, str]) 
 
 
 def make_scores(model_name: str, fingerprint: str, settings: EvaluationSettings, records: list[SampleRecord]) -> Scores:
+    """Work out the scores of one evaluation.
+
+    Args:
+        model_name: How the scores name the model.
+        fingerprint: Of everything that they depend on.
+        settings: How was sampled.
+        records: At least one; those that could not be judged are counted apart and are in no share of verdicts.
+
+    Raises:
+        Unjudged: The judge failed on every sample.
+    """
     judged = [record for record in records if record.verdict is not None]
     if not judged:
         raise Unjudged(f"the judge failed on every sample ({len(records):,}): {records[0].fault}")

@@ -203,4 +203,5 @@ def content_security_policy(scripts: list[str]) -> str:
 
 
 def read_asset(name: str) -> str:
+    """Read a style sheet or a script that lies beside the templates."""
     return (files("code_rlvr.report") / name).read_text(encoding="utf-8")

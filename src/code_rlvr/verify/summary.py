@@ -35,6 +35,7 @@ class SourceCounts:
 
     @property
     def judged(self) -> int:
+        """How many have a verdict."""
         return self.programs - self.unjudged
 
     @property
@@ -48,6 +49,7 @@ class SourceCounts:
         return self.pass_rates / self.judged if self.judged else None
 
     def add(self, verdict: Mapping[str, Any]) -> None:
+        """Add one line of verdicts."""
         self.programs += 1
         if verdict["verdict"] is None:
             self.unjudged += 1
@@ -56,6 +58,7 @@ class SourceCounts:
         self.pass_rates += verdict["test_pass_rate"]
 
     def to_json(self) -> dict[str, Any]:
+        """Counts and shares as one JSON object."""
         return {
             "programs": self.programs,
             "judged": self.judged,
