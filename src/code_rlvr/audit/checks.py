@@ -64,10 +64,10 @@ def all_tests(total: int) -> str:
 def best_literal(cases: Cases) -> Literal | None:
     """The constant answer that passes most tests; None if no test names its answer."""
     known = [case.answer for case in cases.plain if case.answer is not UNKNOWN]
-    counted = Counter(map(_text_of, known))
+    frequencies = Counter(map(_text_of, known))
     by_text = {_text_of(answer): answer for answer in reversed(known)}
     best: Literal | None = None
-    for text, often in counted.most_common(_CANDIDATES):
+    for text, often in frequencies.most_common(_CANDIDATES):
         if best is not None and often == 1:
             break
         passed = _passed(by_text[text], cases.plain, give_up_early=often == 1)
