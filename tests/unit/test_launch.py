@@ -14,7 +14,7 @@ from code_rlvr.errors import UsageError
 from code_rlvr.train.config import TrainConfig
 from code_rlvr.train.data_used import describe_data
 from code_rlvr.train.launch import _prepare_folder
-from code_rlvr.train.run_lock import held
+from code_rlvr.train.run_lock import lock_run
 
 PROBLEMS = [Problem(f"p{i}", f"Print {i}.", Tests.stdio([""], [str(i)]), "toy") for i in range(5)]
 
@@ -72,9 +72,13 @@ def test_a_run_goes_on_with_the_model_and_the_problems_that_it_was_started_with(
 
 
 def test_a_run_that_is_being_trained_is_left_alone(config: TrainConfig) -> None:
-    with held(config.run), pytest.raises(UsageError, match="is being trained by another process"), held(config.run):
+    with (
+        lock_run(config.run),
+        pytest.raises(UsageError, match="is being trained by another process"),
+        lock_run(config.run),
+    ):
         pass
-    with held(config.run):
+    with lock_run(config.run):
         pass
 
 

@@ -27,7 +27,7 @@ from code_rlvr.train.early_warnings import EarlyWarnings, not_finite
 from code_rlvr.train.metrics_tail import MetricsTail
 from code_rlvr.train.overrides import STOP_FILE, verl_overrides
 from code_rlvr.train.resolve import resolve
-from code_rlvr.train.run_lock import held
+from code_rlvr.train.run_lock import lock_run
 from code_rlvr.train.start_facts import record_start
 from code_rlvr.train.supervise import SupervisedCommand, new_scratch
 from code_rlvr.train.versions import installed_versions
@@ -79,7 +79,7 @@ def train(
     preflight.require_known(skip)
     config = resolve(config)
     preflight.check_training(config, skip)
-    with held(config.run):
+    with lock_run(config.run):
         start_step = _prepare_folder(config, resume)
         record_start(config.run.start, preset, config.trainer.device, resume=resume)
         return _run(config, start_step, say)

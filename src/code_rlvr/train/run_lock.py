@@ -16,7 +16,7 @@ from code_rlvr.runs import RunFolder
 
 
 @contextmanager
-def held(run: RunFolder) -> Iterator[None]:
+def lock_run(run: RunFolder) -> Iterator[None]:
     """Keep others from training the run for the time of a `with` block; its folder is made if need be.
 
     Raises:
