@@ -42,7 +42,7 @@ def answer_at_once(module):
     module.HfServer.generate = generate
 '''
 
-PROCESSES = ("UnhurriedWorker", "TransferQueueController", "SimpleStorageUnit", "RewardLoopWorker", "TaskRunner")
+PROCESSES = ("DeferredRewardWorker", "TransferQueueController", "SimpleStorageUnit", "RewardLoopWorker", "TaskRunner")
 
 
 def cpu_seconds(names: dict[int, str]) -> dict[int, float]:

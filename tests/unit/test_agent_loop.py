@@ -19,12 +19,12 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics  # noqa: E4
 from verl.trainer.ppo.v1 import agent_loop_tq  # noqa: E402
 
 from code_rlvr.train import agent_loop  # noqa: E402
-from code_rlvr.train.agent_loop import UnhurriedWorker  # noqa: E402
+from code_rlvr.train.agent_loop import DeferredRewardWorker  # noqa: E402
 
 Result = TypeVar("Result")
 
 
-class Worker(UnhurriedWorker):
+class Worker(DeferredRewardWorker):
     """A worker without a model and a reward process: `verdict` is what judging waits for."""
 
     def __init__(self) -> None:

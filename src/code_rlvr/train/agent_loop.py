@@ -39,7 +39,7 @@ _actor: Any = AgentLoopWorkerTQ  # Ray's types know it as the class that it was 
 _Worker: Any = _actor.__ray_metadata__.modified_class
 
 
-class UnhurriedWorker(_Worker):  # type: ignore[misc]  # only at run time there is a class
+class DeferredRewardWorker(_Worker):  # type: ignore[misc]  # only at run time there is a class
     """verl's agent loop, but for training samples, which do not wait for their rewards."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -109,19 +109,19 @@ class UnhurriedWorker(_Worker):  # type: ignore[misc]  # only at run time there 
         return found
 
 
-class UnhurriedManager(AgentLoopManagerTQ):
+class DeferredRewardManager(AgentLoopManagerTQ):
     """verl's manager, with such workers."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)  # type: ignore[no-untyped-call]  # verl has no types
-        self.agent_loop_workers_class = ray.remote(UnhurriedWorker)
+        self.agent_loop_workers_class = ray.remote(DeferredRewardWorker)
 
     def finish_prompts(self) -> None:
-        """Wait for the step's samples; see `UnhurriedWorker.finish_prompts`."""
+        """Wait for the step's samples; see `DeferredRewardWorker.finish_prompts`."""
         ray.get([worker.finish_prompts.remote() for worker in self._workers()])
 
     def rewards(self) -> dict[str, Reward]:
-        """Wait for the rewards of the step's samples; see `UnhurriedWorker.rewards`."""
+        """Wait for the rewards of the step's samples; see `DeferredRewardWorker.rewards`."""
         parts = ray.get([worker.rewards.remote() for worker in self._workers()])
         return {sample: reward for part in parts for sample, reward in part.items()}
 

@@ -130,7 +130,7 @@ def _rollout(config: TrainConfig) -> Overrides:
         f"{prefix}.temperature": config.rollout.temperature,
         f"{prefix}.tensor_model_parallel_size": config.rollout.tensor_parallel,
         f"{prefix}.agent.num_workers": config.rollout.workers,
-        f"+{prefix}.agent.agent_loop_manager_class": "code_rlvr.train.agent_loop.UnhurriedManager",
+        f"+{prefix}.agent.agent_loop_manager_class": "code_rlvr.train.agent_loop.DeferredRewardManager",
         f"{prefix}.val_kwargs.n": 1,
         f"{prefix}.val_kwargs.do_sample": True,
         f"{prefix}.val_kwargs.temperature": config.rollout.temperature,

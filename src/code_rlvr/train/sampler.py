@@ -73,7 +73,7 @@ class VerifiedReplayBuffer(ReplayBuffer):
 
         Args:
             batch: As `sample` returned it, maybe with padding, which has no rewards.
-            rewards: By sample, as `UnhurriedManager.rewards` has them.
+            rewards: By sample, as `DeferredRewardManager.rewards` has them.
 
         Raises:
             TrainingError: Too many samples were lost, or verl called another reward function.
