@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from code_rlvr.data import set_files
 from code_rlvr.data.starter.corpus import fenced
 from code_rlvr.errors import DataError
 from code_rlvr.verify.inputs import problem_id_of, read_solutions
@@ -31,7 +32,7 @@ def read_corpus(folder: Path, solutions: Path | None = None) -> list[tuple[str, 
         DataError: A file is missing or cannot be read, a prompt is more than one message of the user, or no training
             problem has a solution.
     """
-    train, solutions = folder / "train.parquet", solutions or folder / "solutions.jsonl"
+    train, solutions = folder / set_files.TRAIN, solutions or folder / set_files.SOLUTIONS
     for file in (train, solutions):
         if not file.is_file():
             raise DataError(

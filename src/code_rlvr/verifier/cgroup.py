@@ -17,9 +17,10 @@ import secrets
 import time
 from pathlib import Path
 
+from code_rlvr.verifier.guard.limits import COMPILE_MIB
+
 MIB = 1 << 20
 SLACK_MIB = 512  # for the zygote, the supervisor, input and output; no program within its limit may come near
-COMPILE_MIB = 1024  # what the compiler may hold, by `guard.supervisor`, which this process has no other use for
 OLD_S = 300.0  # a group that has been empty for so long belongs to nobody any more
 _NEEDED = {"memory", "pids"}
 _PREFIX = "code-rlvr-"

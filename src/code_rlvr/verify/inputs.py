@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from code_rlvr.data.set_files import PARTS
 from code_rlvr.data.sources import find_tests, where_tests_are_read
 from code_rlvr.data.sources.columns import ID_KEYS
 from code_rlvr.errors import DataError, TestsFormatError
@@ -32,7 +33,6 @@ from code_rlvr.ground_truth import Tests
 from code_rlvr.types import Verdict
 
 REJECTED = "REJECTED"  # a label for "anything but accepted"
-PREPARED = ("train.parquet", "validation.parquet")  # of a folder
 SHOWN = 3  # so many of a kind are named, the rest is counted
 
 _PARQUET_COLUMNS = ("reward_model", "extra_info")
@@ -186,9 +186,9 @@ def require_known(unknown: Counter[str], solutions: Path, problems: Path) -> Non
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    parts = [file / name for name in PREPARED if (file / name).exists()] if file.is_dir() else [file]
+    parts = [file / name for name in PARTS if (file / name).exists()] if file.is_dir() else [file]
     if not parts:
-        raise DataError(f"{file} holds neither {' nor '.join(PREPARED)}; name a file, or a folder that `prepare` wrote")
+        raise DataError(f"{file} holds neither {' nor '.join(PARTS)}; name a file, or a folder that `prepare` wrote")
     for part in parts:
         yield from _parquet_rows(part) if is_parquet(part) else json_lines(part)
 

@@ -1,11 +1,15 @@
 """Resource limits that are only ever lowered.
 
-Covered: setrlimit within the inherited hard limit.  Not covered: which limits (`zygote`, `supervisor`, `child`).
+Covered: setrlimit within the inherited hard limit; what the judge has to know of them too.  Not covered: the other
+limits (`zygote`, `supervisor`, `child`).
 """
 
 from __future__ import annotations
 
 import resource
+
+COMPILE_MIB = 1024
+"""What the compiler may hold; the bound on a control group has to leave room for it."""
 
 
 def clamp(value: int, hard: int) -> int:

@@ -23,7 +23,7 @@ import warnings
 
 from . import child, kernel
 from .files import input_file, output_file, read_all
-from .limits import clamp, lower
+from .limits import COMPILE_MIB, clamp, lower
 from .messages import INLINE_BYTES, pack_answer, pack_report, receive, send_files
 
 TYPE_CHECKING = False  # importing typing costs 8 ms
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 OWN_CPU_S = 30  # for starting children; no program has so many tests
-COMPILE_MIB = 1024
 DATA_SLACK_MIB = 320  # thread stacks count in full, and contest programs ask for 256 MiB of stack
 ADDRESS_SLACK_MIB = 1536  # shared libraries, arenas
 STDERR_TAIL_BYTES = 2000
