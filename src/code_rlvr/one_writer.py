@@ -13,12 +13,12 @@ from pathlib import Path
 from code_rlvr.errors import DataError
 
 
-def open_alone(path: Path, remedy: str = "") -> int:
+def open_alone(path: Path, remedy: str = "; name another file with --out") -> int:
     """Open a file to read and append to, made if it is not there, that no other process may open so meanwhile.
 
     Args:
         path: Its folder is there.
-        remedy: For the message if it cannot be opened, as "; name another".
+        remedy: The end of the message if it cannot be opened.
 
     Returns:
         Its descriptor, to be closed.

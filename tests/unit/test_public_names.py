@@ -10,22 +10,21 @@ import pytest
 
 import code_rlvr
 
-
-def test_importing_the_package_imports_nothing_heavy() -> None:
-    source = (
-        "import sys, code_rlvr\n"
-        "heavy = {'torch', 'verl', 'ray', 'transformers', 'vllm', 'numpy', 'pyarrow', 'pandas'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
+TRAINS = {"torch", "verl", "ray", "transformers", "vllm"}
+REPORT = "code_rlvr.report.html, code_rlvr.report.compare, code_rlvr.report.watch"
 
 
-def test_a_report_is_made_without_what_trains() -> None:
-    source = (
-        "import sys, code_rlvr.report.html, code_rlvr.report.compare, code_rlvr.report.watch\n"
-        "heavy = {'torch', 'verl', 'ray', 'transformers', 'vllm'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-    )
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        ("code_rlvr", {*TRAINS, "numpy", "pyarrow", "pandas"}),
+        ("code_rlvr.usable_model", TRAINS),
+        (REPORT, TRAINS),
+    ],
+    ids=["package", "model folders", "report"],
+)
+def test_what_needs_nothing_heavy_imports_nothing_heavy(modules: str, heavy: set[str]) -> None:
+    source = f"import sys, {modules}\nassert not {heavy!r} & set(sys.modules), {heavy!r} & set(sys.modules)\n"
     subprocess.run([sys.executable, "-c", source], check=True, timeout=60)
 
 

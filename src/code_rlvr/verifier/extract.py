@@ -251,11 +251,9 @@ def _defines(tree: ast.Module, entry_point: str) -> bool:
 
 def _is_stub(node: ast.stmt) -> bool:
     match node:
-        case ast.Pass() | ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
-            return True
-    return False
+        case ast.Raise(ast.Name(name) | ast.Call(ast.Name(name))):
+            return name == "NotImplementedError"
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 class _Names:
@@ -276,8 +274,7 @@ class _Names:
             elif not isinstance(node, ast.keyword):  # arguments, caught exceptions, patterns
                 found = (getattr(node, key, None) for key in ("arg", "name", "rest"))
                 bound.update(name for name in found if isinstance(name, str))
-        bound |= self.defined
-        self.free, self.used = read - bound, read | attributes
+        self.free, self.used = read - bound - self.defined, read | attributes
         self.missing = set() if "*" in bound else self.free - _BUILTINS
 
     def read_and_write(self, code: str) -> bool:
