@@ -379,12 +379,22 @@ def test_a_checker_function_without_a_call_is_called_with_the_entry_point() -> N
         "def test_a(x, y):\n    assert f(x) == y",
         "with open('x', 'w') as x:\n    x.write('1')\nassert f('x') == 1",
         "import pickle\nassert pickle.loads(f(1)) == 1",
+        "import asyncio\nassert asyncio.run(f(1)) == 1",
+        "from asyncio import run\nassert run(f(1)) == 1",
+        "import pytest\n@pytest.mark.skip\ndef test_a():\n    assert f(1) == 1\ndef test_b():\n    assert f(1) == 2",
+        "from pytest import mark\n@mark.xfail(reason='x')\ndef test_a():\n    assert f(1) == 1",
+        "from unittest import TestCase, skip\nclass T(TestCase):\n    @skip('')\n    def test_a(self): assert f(1)",
+        "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): self.skipTest(f(1))",
     ],
 )
 def test_what_tests_nothing_or_cannot_run_is_refused_and_named(source: str) -> None:
     with pytest.raises(TestsFormatError) as refused:
         split(source)
     assert refused.value.field is not None
+
+
+def test_a_method_of_the_solution_may_be_called_skip() -> None:
+    assert kinds("s = Stack()\ns.skip(2)\nassert s.skip(1) == 1", entry_point="Stack") != ""
 
 
 def test_one_unsupported_block_refuses_the_whole_problem() -> None:

@@ -323,6 +323,9 @@ def test_a_loop_that_counts_on_its_assertion_ends() -> None:
     ("source", "why"),
     [
         ("class P:\n    pass\nassert f(P()) == 1", "type P"),
+        ("from collections import namedtuple\nP = namedtuple('P', 'x')\nassert f([P(1)]) == 1", "P .* plain tuple"),
+        ("import enum\nclass E(enum.IntEnum):\n    A = 1\nassert f(E.A) == 1", "E .* plain int"),
+        ("class L(list):\n    pass\nassert f(L()) == []", "L .* plain list"),
         ("for x in [1]:\n    assert eval(f('1')) == 1", "use eval"),
         ("import not_installed_anywhere\nfor i in [1]:\n    assert f(i)", "not installed"),
     ],

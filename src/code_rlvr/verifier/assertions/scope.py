@@ -48,6 +48,9 @@ _IMPORTS = {
 _FIXTURES = {"capsys", "capfd", "caplog", "monkeypatch", "request", "tmp_path", "tmpdir", "mocker", "benchmark"}
 # What happens in one process, while the solution is in another.
 _OUT_OF_REACH = {"open", "tempfile", "shutil", "pathlib", "patch", "mock_open", "monkeypatch"}
+# What decides whether a test is run or counts; by whom it is called.
+_SKIPS = {"skip", "skipif", "skipIf", "skipUnless", "skipTest", "SkipTest", "importorskip", "xfail", "expectedFailure"}
+_SKIPPERS = ("pytest", "mark", "unittest", "self")
 # With one of these a checker might run what a solution returned; eval and exec are watched when they are called.
 EXECUTING = {"builtins", "compile", "pickle", "marshal", "dill", "shelve", "importlib", "__import__", "subprocess"}
 _PROVIDED = {*dir(builtins), "__name__", "__file__", "__doc__", "pytest"}
@@ -94,6 +97,10 @@ def read_block(source: str, tests: Tests, where: str) -> Block:
         raise TestsFormatError("is not Python: return, yield or await outside of a function", field=where)
     for name in sorted((_OUT_OF_REACH | EXECUTING).intersection([*loaded_names(tree), *bound_names(tree)])):
         raise TestsFormatError(f"tests that use {name} are not supported", field=where)
+    for name in _skipping(tree):
+        raise TestsFormatError(f"tests that use {name} are not supported: whether they count is open", field=where)
+    if "asyncio" in loaded_names(tree) or any(_imports_from(node, "asyncio") for node in ast.walk(tree)):
+        raise TestsFormatError("asynchronous tests are not supported: asyncio", field=where)
     _find_runners(block, tests.entry_point, prelude)
     try:
         ast.fix_missing_locations(tree)
@@ -116,6 +123,18 @@ def parse_prelude(prelude: str | None) -> ast.Module:
         return parse(prelude or "")
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
+
+
+def _skipping(tree: ast.Module) -> list[str]:
+    """What a block uses of `_SKIPS`."""
+    used = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and last_name(n.value) in _SKIPPERS]
+    imports = [n for n in ast.walk(tree) if _imports_from(n, "pytest", "unittest") and isinstance(n, ast.ImportFrom)]
+    named = [*(node.attr for node in used), *(alias.name for node in imports for alias in node.names)]
+    return [name for name in named if name in _SKIPS]
+
+
+def _imports_from(node: ast.AST, *modules: str) -> bool:
+    return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in modules
 
 
 def _global_names(table: symtable.SymbolTable) -> set[str]:
