@@ -8,11 +8,12 @@
 | assert | `asserts: str` or `assert_case: [str]`; `entry_point: str?`, `prelude: str?` |
 | assert | `assert_case: [str]` beside `inputs` that are empty and `outputs` that are null (verl's sandbox_fusion) |
 | assert | `extra_info["tests"]: str or [str]`, if the ground truth itself holds no tests |
+| these  | written otherwise, as lists of cases or as source: see `layouts` |
 
 Line ends of standard input are newlines, whatever system the tests were written on.
 
 Outputs of calls are unwrapped only if every one of them is a list of length one.  `fn_name` may name a function of the
-program or a method of its `class Solution`; which one is found out when it runs.  Beside any of them: `_OPTIONS`.
+program or a method of its `class Solution`; which one is found out when it runs.  Beside any of them: `OPTIONS`.
 
 Anything else is a `TestsFormatError` that names the field: malformed tests score neither 0 nor 1.
 Not covered: taking assertions apart (`verifier.assertions.cases`).
@@ -27,13 +28,13 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 from code_rlvr.errors import TestsFormatError
+from code_rlvr.layouts import OPTIONS, as_layout
 from code_rlvr.parsing import parse
 
 Kind = Literal["stdio", "call", "assert"]
 Comparison = Literal["default", "exact", "tokens", "float", "unordered_lines"]
 
 MAX_INT_BITS = 14_000  # Python reads and writes no more than 4,300 digits
-_OPTIONS = ("time_limit_s", "memory_limit_mib", "compare", "rel_tol", "abs_tol", "case_sensitive")
 _TESTS_KEYS = ("inputs", "outputs", "fn_name", "asserts", "assert_case")
 
 
@@ -101,23 +102,29 @@ class Tests:
         return _read({**options, "assert_case": list(blocks)})
 
     @classmethod
-    def parse(cls, ground_truth: str | Mapping[str, Any] | None, extra_info: Mapping[str, Any] | None = None) -> Tests:
+    def parse(
+        cls,
+        ground_truth: str | Mapping[str, Any] | Sequence[Any] | None,
+        extra_info: Mapping[str, Any] | None = None,
+    ) -> Tests:
         """Read the tests of one data set row.
 
         Args:
-            ground_truth: JSON text or the object itself, in any layout of the module's docstring.
+            ground_truth: JSON text, source or the object itself, in any layout of the module's docstring.
             extra_info: The row's `extra_info`; its `tests` are used if the ground truth holds none.
 
         Raises:
             TestsFormatError: If there are no tests, or anything about them is malformed or unknown.
         """
         beside = None if extra_info is None else extra_info.get("tests")
-        layout = _as_object(ground_truth, optional=beside is not None)
+        layout = as_layout(ground_truth, beside_others=beside is not None)
+        if not isinstance(layout, Mapping):
+            raise _not_an_object(layout)
         if beside is not None and not any(key in layout for key in _TESTS_KEYS):
             layout = {**layout, "asserts" if isinstance(beside, str) else "assert_case": beside}
             if extra_info and extra_info.get("entry_point") is not None:
                 layout.setdefault("entry_point", extra_info["entry_point"])
-        return _read(layout)
+        return _read(dict(layout))
 
     def to_json(self) -> str:
         """The canonical text, for which ``Tests.parse(tests.to_json()) == tests``."""
@@ -134,22 +141,15 @@ class Tests:
         return json.dumps(layout, sort_keys=True)
 
 
-def _as_object(ground_truth: object, optional: bool) -> dict[str, Any]:
-    if isinstance(ground_truth, str):
+def _not_an_object(found: object) -> TestsFormatError:
+    """What is wrong with a ground truth that is no form of tests."""
+    what = "is null: this row has no tests" if found is None else "has to be an object, e.g. {'inputs': …}"
+    if isinstance(found, str):
         try:
-            ground_truth = json.loads(ground_truth)
-            if isinstance(ground_truth, str):  # encoded once for the column, and once for the row
-                ground_truth = json.loads(ground_truth)
+            json.loads(found)
         except (ValueError, RecursionError) as error:
-            if optional:  # a reference solution may stand where other data sets have their tests
-                return {}
-            raise TestsFormatError(f"is not JSON: {error}", field="ground_truth") from None
-    if isinstance(ground_truth, Mapping):
-        return {key: value for key, value in ground_truth.items() if value is not None}  # parquet fills in nulls
-    if optional:
-        return {}
-    what = "is null: this row has no tests" if ground_truth is None else "has to be an object, e.g. {'inputs': …}"
-    raise TestsFormatError(what, field="ground_truth")
+            what = f"is not JSON, nor Python with assertions: {error}"
+    return TestsFormatError(what, field="ground_truth")
 
 
 def _read(layout: dict[str, Any]) -> Tests:
@@ -173,8 +173,8 @@ def _read_kind(layout: dict[str, Any]) -> Tests:
     else:
         raise TestsFormatError(f"holds no tests; its keys are {sorted(map(str, layout))}", field="ground_truth")
     for key in layout:
-        if key not in known and key not in _OPTIONS:
-            raise TestsFormatError(f"is not a key of {kind} tests; known are {[*known, *_OPTIONS]}", field=str(key))
+        if key not in known and key not in OPTIONS:
+            raise TestsFormatError(f"is not a key of {kind} tests; known are {[*known, *OPTIONS]}", field=str(key))
     options = _read_options(layout)
     if kind == "assert":
         return Tests("assert", **_read_asserts(layout), **options)
@@ -283,7 +283,7 @@ def _read_asserts(layout: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_options(layout: Mapping[str, Any]) -> dict[str, Any]:
-    options = {key: layout[key] for key in _OPTIONS if key in layout}
+    options = {key: layout[key] for key in OPTIONS if key in layout}
     for key, value in options.items():
         if key == "compare":
             if value not in get_args(Comparison):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -162,7 +162,7 @@ def score_response(
 def compute_score(
     data_source: str,
     solution_str: str,
-    ground_truth: str | Mapping[str, Any] | None,
+    ground_truth: str | Mapping[str, Any] | Sequence[Any] | None,
     extra_info: Mapping[str, Any] | None = None,
     *,
     policy: str | Mapping[str, Any] = "pass_rate",

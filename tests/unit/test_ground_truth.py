@@ -80,6 +80,35 @@ def test_assertions_are_read_from_all_their_places() -> None:
     assert Tests.parse(None, {"tests": source, "entry_point": "f"}).entry_point == "f"
 
 
+CASES = [{"input": "a", "output": "b"}, {"input": "c", "output": "d"}]
+
+
+@pytest.mark.parametrize("cases", [CASES, {"test_cases": CASES}, [{**case, "testtype": "stdin"} for case in CASES]])
+def test_lists_of_cases_are_read_as_prepare_reads_them(cases: Any) -> None:
+    expected = Tests.stdio(["a", "c"], ["b", "d"])
+    assert (
+        Tests.parse(cases) == Tests.parse(json.dumps(cases)) == Tests.parse(json.dumps(json.dumps(cases))) == expected
+    )
+
+
+def test_cases_that_name_a_function_are_calls_of_it() -> None:
+    case = {"input": "[1]\n2", "output": "3", "testtype": "functional", "metadata": {"func_name": "f"}}
+    assert Tests.parse(json.dumps([case])) == Tests.call("f", [[[1], 2]], [3])
+
+
+@pytest.mark.parametrize(
+    "source", ["assert f(1) == 2", "from solution import f\n\ndef test_f():\n    assert f(1) == 2"]
+)
+def test_source_with_assertions_and_lists_of_it_are_tests(source: str) -> None:
+    assert Tests.parse(source) == Tests.parse({"functional": source}) == Tests.parse({"asserts": source})
+    assert Tests.parse([source, source]) == Tests.parse(json.dumps([source, source])) == Tests.assertions([source] * 2)
+
+
+def test_solutions_in_place_of_tests_give_way_to_tests_beside_them() -> None:
+    for solutions in (["def f(x): return 2"], "def f(x): return 2\n\nassert f(1) == 2"):
+        assert Tests.parse(solutions, {"tests": "assert f(3) == 2"}) == Tests.parse({"asserts": "assert f(3) == 2"})
+
+
 def test_tests_in_the_ground_truth_come_before_those_in_extra_info() -> None:
     assert Tests.parse({"inputs": ["a"], "outputs": ["b"]}, {"tests": "assert f()"}).kind == "stdio"
 
@@ -130,7 +159,11 @@ def test_canonical_text_of_assertions_is_read_back_as_it_was() -> None:
         ("null", "ground_truth"),
         ("", "ground_truth"),
         ("not JSON", "ground_truth"),
-        ("[1]", "ground_truth"),
+        ("[1]", "ground_truth[0]"),
+        ("[]", "ground_truth"),
+        ("def f(x): return 2", "ground_truth"),
+        ([{"input": "a", "output": "b"}, {"input": "a"}], "ground_truth[1]"),
+        ([{"input": "a", "output": "b", "testtype": "functional"}], "ground_truth[0]"),
         ("[" * 100_000, "ground_truth"),
         ({}, "ground_truth"),
         ({"reference": "x"}, "ground_truth"),

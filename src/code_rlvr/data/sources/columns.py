@@ -1,7 +1,7 @@
 """Reads single columns of a row, and says what is wrong with one that does not fit.
 
 Covered: texts, ids, programs and parts of a row, from whatever JSON or parquet gives.
-Not covered: tests (`cases`), and the file and row number in messages, which the caller knows.
+Not covered: tests (`row_tests`), and the file and row number in messages, which the caller knows.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from typing import Any
 
 from code_rlvr.data.sources.source import Row
 from code_rlvr.errors import DataError, TestsFormatError
+from code_rlvr.layouts import from_json_if_any
 
 ANOTHER_LAYOUT = "if the rows have another layout, name it before the file, as in plain=FILE"
 
 ID_KEYS = ("problem_id", "id", "task_id", "question_id")
-
-_NOT_JSON = object()
-_LAYERS = 3  # of JSON in JSON; files have been seen with two
 
 
 def need(row: Row, key: str, remedy: str = "") -> Any:
@@ -117,16 +115,6 @@ def read_texts(row: Row, key: str) -> tuple[str, ...]:
     return tuple(text for text in value if text.strip())
 
 
-def from_json_if_any(value: object) -> Any:
-    """What a text of JSON holds, and if that is such a text again, what that one holds; anything else as it is."""
-    for _ in range(_LAYERS):
-        found = _decoded(value) if isinstance(value, str) else _NOT_JSON
-        if found is _NOT_JSON:
-            break
-        value = found
-    return value
-
-
 def from_json(text: str, field: str) -> Any:
     """What a text of JSON holds.
 
@@ -141,13 +129,6 @@ def from_json(text: str, field: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise TestsFormatError(f"is not JSON: {error}", field=field) from None
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _NOT_JSON
 
 
 def _digits(number: int, key: str) -> str:

@@ -27,20 +27,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from code_rlvr.data.sources.cases import layout_of_cases, read_tests
+from code_rlvr.data.sources.cases import read_tests
 from code_rlvr.data.sources.checkers import missing_checker
-from code_rlvr.data.sources.columns import (
-    from_json_if_any,
-    need,
-    read_id,
-    read_part,
-    read_text,
-    read_texts,
-    unfit,
-)
+from code_rlvr.data.sources.columns import need, read_id, read_part, read_text, read_texts, unfit
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.statements import with_starter_code, without_endings
 from code_rlvr.errors import TestsFormatError
+from code_rlvr.layouts import from_json_if_any, layout_of_cases
 from code_rlvr.types import Problem
 
 TIME_FACTOR = 3  # right programs in CPython are not to fail by a limit that was made for C++

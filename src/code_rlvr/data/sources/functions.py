@@ -21,13 +21,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from code_rlvr.data.sources.cases import OPTIONS, read_tests
-from code_rlvr.data.sources.columns import from_json_if_any, need, read_id, read_text, read_texts, unfit
+from code_rlvr.data.sources.cases import read_tests
+from code_rlvr.data.sources.columns import need, read_id, read_text, read_texts, unfit
 from code_rlvr.data.sources.references import REFERENCE_KEYS, read_references
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.statements import statement_of_either, with_starter_code, without_endings
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.layouts import OPTIONS, from_json_if_any
 from code_rlvr.parsing import parse
 from code_rlvr.types import Problem
 

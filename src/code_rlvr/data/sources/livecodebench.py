@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from code_rlvr.data.sources.cases import layout_of_cases, read_tests
-from code_rlvr.data.sources.columns import from_json, from_json_if_any, need, read_id, read_part, read_text
+from code_rlvr.data.sources.cases import read_tests
+from code_rlvr.data.sources.columns import from_json, need, read_id, read_part, read_text
 from code_rlvr.data.sources.pickled_text import read_pickled_text
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.statements import with_starter_code, without_endings
 from code_rlvr.errors import TestsFormatError
+from code_rlvr.layouts import from_json_if_any, layout_of_cases
 from code_rlvr.types import Problem
 
 _TESTS = ("public_test_cases", "private_test_cases")

@@ -20,13 +20,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from code_rlvr.data.sources.checkers import missing_checker
-from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, ID_KEYS, from_json_if_any, read_id, read_text
+from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, ID_KEYS, read_id, read_text
 from code_rlvr.data.sources.references import REFERENCE_KEYS, read_references
 from code_rlvr.data.sources.row_tests import TEST_KEYS, has_test_keys, tests_in, where_tests_are_read
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.statements import statement_of_either, with_starter_code
 from code_rlvr.data.sources.verl_rows import is_coding
 from code_rlvr.errors import DataError
+from code_rlvr.layouts import from_json_if_any
 from code_rlvr.types import Problem
 
 STATEMENTS = ("statement", "prompt", "question", "problem", "problem_statement")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from code_rlvr.data.sources.columns import from_json_if_any, unfit
+from code_rlvr.data.sources.columns import unfit
 from code_rlvr.data.sources.source import Row
+from code_rlvr.layouts import from_json_if_any
 from code_rlvr.verifier.extract import extract_code
 
 REFERENCE_KEYS = (

@@ -2,7 +2,7 @@
 
 | | keys, the first that holds tests |
 |---|---|
-| all tests | `COLUMNS`, in any form of `cases`; a text or a list of texts is assertions |
+| all tests | `COLUMNS`, in any form of `layouts`; a text or a list of texts is assertions |
 | their parts | `PARTS`, in the row itself; `input` and `output` are one test or, as two lists, several |
 | the function called | `fn_name`, `metadata.func_name`, `entry_point`, beside the tests or among them |
 
@@ -11,7 +11,7 @@ inputs and outputs, unless the row's `kind` or their own test type says `stdio`.
 its kind count, and others are notes: the kind is the row's `kind` (`stdio`, `call` or `assert`), or follows from the
 keys.  Options (`time_limit_s`, `compare`, …) may stand in the row or among the tests, which come first.
 
-Covered: the above.  Not covered: the forms (`cases`), the values (`ground_truth`), checkers (`checkers`).
+Covered: the above.  Not covered: the forms (`layouts`), the values (`ground_truth`), checkers (`checkers`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from code_rlvr.data.sources.cases import OPTIONS, holds_tests, read_tests
+from code_rlvr.data.sources.cases import read_tests
 from code_rlvr.data.sources.checkers import CHECKER_KEYS, declared_comparison
-from code_rlvr.data.sources.columns import from_json_if_any, read_part
+from code_rlvr.data.sources.columns import read_part
 from code_rlvr.data.sources.source import Row
 from code_rlvr.errors import TestsFormatError
 from code_rlvr.ground_truth import Tests
+from code_rlvr.layouts import OPTIONS, from_json_if_any, holds_tests
 from code_rlvr.parsing import parse
 
 COLUMNS = (

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from code_rlvr.data.prompts import ASSERT_INSTRUCTION, FUNCTION_INSTRUCTION, STDIN_INSTRUCTION
-from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, from_json_if_any, unfit
+from code_rlvr.data.sources.columns import ANOTHER_LAYOUT, unfit
 from code_rlvr.data.sources.source import Row
 from code_rlvr.errors import DataError
+from code_rlvr.layouts import from_json_if_any
 
 # White space between the words may be any or none; {name} stands for a name.
 ENDINGS = (

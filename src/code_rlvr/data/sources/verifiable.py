@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from code_rlvr.data.sources.columns import from_json_if_any
 from code_rlvr.data.sources.plain import PLAIN, read_plain
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.verl_rows import is_coding
+from code_rlvr.layouts import from_json_if_any
 from code_rlvr.types import Problem
 
 

@@ -2,7 +2,7 @@
 
 Columns: `prompt` (a chat list), `reward_model` {style, `ground_truth`}, and, where they are there, `data_source`,
 `ability` and `extra_info` {`problem_id`, `index`, `tests`, `entry_point`}.  The ground truth may be a text of JSON or
-a struct, and may hold rLLM's forms (`cases`); `extra_info.tests` counts where it holds no tests.  A function's name
+a struct, and may hold rLLM's forms (`layouts`); `extra_info.tests` counts where it holds no tests.  A function's name
 may stand beside it (`row_tests`).
 
 | | `eurus` | `verl` |
@@ -22,10 +22,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from code_rlvr.data.sources.cases import read_tests
-from code_rlvr.data.sources.columns import from_json_if_any, need, read_id, read_part, read_text, unfit
+from code_rlvr.data.sources.columns import need, read_id, read_part, read_text, unfit
 from code_rlvr.data.sources.row_tests import NAMES, function_named
 from code_rlvr.data.sources.source import Drop, Reason, Row, Source
 from code_rlvr.data.sources.statements import statement_of_chat
+from code_rlvr.layouts import from_json_if_any
 from code_rlvr.types import Problem
 
 CONTESTS = frozenset({"taco", "codecontests", "apps", "codeforces"})
