@@ -15,7 +15,8 @@
 | numpy scalar | the Python number that it holds |
 | numpy array | `{"array": [dtype, shape, [item, …]]}`; arrives as an `Array`, or as what `Decoder.array` makes |
 
-An instance of a subclass crosses as its base.  An array does not cross as a list: it is not equal to one.
+An instance of a subclass crosses as its base, but for one of the tests' own classes (`stubs`).  An array does not
+cross as a list: it is not equal to one.
 
 Covered: writing.  Anything else is a `TypeError`; subclasses refer to it instead (`serving`, `stubs`), and of a whole
 answer to a call `opaque` says what little can be said.
